@@ -1,0 +1,112 @@
+// Messages below the interface: the library's own, what is sent later, and the lanes of threads.
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include "am/deferred_send.h"
+#include "am/internal.h"
+#include "am/limits.h"
+#include "am/links.h"
+#include "conformance.h"
+#include "message.h"
+
+namespace gex::am {
+namespace {
+
+using conformance::barrier;
+using conformance::next;
+using conformance::previous;
+using conformance::size;
+
+/// Is advanced three times.
+struct Counted final : DeferredSend {
+  Counted(int& times, bool& is_over) : advanced(times), over(is_over) {}
+  ~Counted() override { over = true; }
+  bool advance() noexcept override { return ++advanced == 3; }
+
+  int& advanced;
+  bool& over;
+};
+
+TEST(DeferredSends, AreAdvancedByPollsUntilTheyAreOver) {
+  int advanced[2] = {};
+  bool over[2] = {};
+  for (int i = 0; i < 2; ++i) defer(std::make_unique<Counted>(advanced[i], over[i]));
+  EXPECT_EQ(advanced[0] + advanced[1], 0) << "before any poll";
+  WAIT_UNTIL(over[0] && over[1]);
+  for (int i = 0; i < 10; ++i) gasnet_AMPoll();
+  EXPECT_EQ(advanced[0], 3);
+  EXPECT_EQ(advanced[1], 3);
+}
+
+TEST(InternalMessages, FitOnlyAsTheyWereRegistered) {
+  const auto header = [](Internal index, bool reply, unsigned args, Category category) {
+    return MessageHeader{MessageHeader::make_what(static_cast<std::uint8_t>(index), category, reply,
+                                                  args, Endpoints{}),
+                         0, 0};
+  };
+  // A put's request: an address and a target, of two arguments each, and a payload.
+  EXPECT_TRUE(fits_internal(header(Internal::rma_put, false, 4, Category::medium)));
+  EXPECT_FALSE(fits_internal(header(Internal::rma_put, true, 4, Category::medium)));
+  EXPECT_FALSE(fits_internal(header(Internal::rma_put, false, 3, Category::medium)));
+  EXPECT_FALSE(fits_internal(header(Internal::rma_put, false, 5, Category::medium)));
+  EXPECT_FALSE(fits_internal(header(Internal::rma_put, false, 4, Category::long_message)));
+  EXPECT_TRUE(fits_internal(header(Internal::rma_done, true, 2, Category::short_message)));
+  EXPECT_FALSE(fits_internal(header(Internal::rma_done, false, 2, Category::short_message)));
+  EXPECT_FALSE(fits_internal(header(Internal::count, false, 0, Category::short_message)));
+}
+
+TEST(Limits, AreTheSameBothWaysAndTheJobsTheLeast) {
+  std::array<std::size_t, 4> mine{};
+  ASSERT_LE(size(), mine.size());
+  for (gex_Rank_t peer = 0; peer < size(); ++peer) mine[peer] = max_medium(peer);
+  std::size_t least = mine[0];
+  const auto of_all = conformance::gather(mine);
+  for (gex_Rank_t peer = 0; peer < size(); ++peer) {
+    EXPECT_EQ(of_all[peer][conformance::rank()], mine[peer]) << "to and from rank " << peer;
+    for (gex_Rank_t other = 0; other < size(); ++other)
+      least = std::min(least, of_all[peer][other]);
+  }
+  EXPECT_EQ(least_max_medium(), least);
+}
+
+std::atomic<std::uint32_t> requests_in{0};
+std::atomic<std::uint32_t> replies_in{0};
+extern conformance::Handlers handlers;
+void receive_request(gex_Token_t token) {
+  ++requests_in;
+  gex_AM_ReplyShort0(token, handlers[1], 0);
+}
+void receive_reply(gex_Token_t) {
+  ++replies_in;
+}
+conformance::Handlers handlers({
+    conformance::entry(receive_request, conformance::short_request, 0, "rooms: request"),
+    conformance::entry(receive_reply, conformance::short_reply, 0, "rooms: reply"),
+});
+
+// Ranks of one neighborhood (CMakeLists.txt).
+TEST(ThreadLanes, AreOpenedTowardsThePeerByTheFirstRequest) {
+  requests_in = replies_in = 0;
+  barrier();
+  const std::uint32_t own = links().own_lane().number;
+  std::uint32_t others = own;
+  std::thread([&] {
+    others = links().own_lane().number;
+    gex_AM_RequestShort0(conformance::team(), next(), handlers[0], 0);
+    WAIT_UNTIL(replies_in == 1);
+  }).join();
+  EXPECT_NE(others, own) << "threads share a lane while others are free";
+  // The request has come in a lane that is polled from then on.
+  WAIT_UNTIL(requests_in == 1);
+  const std::uint32_t of_previous = conformance::gather(others)[previous()];
+  EXPECT_NE(links().polled_lanes() & 1U << of_previous, 0U);
+  EXPECT_NE(links().polled_lanes() & 1U << others, 0U) << "where its reply came";
+}
+
+}  // namespace
+}  // namespace gex::am

@@ -1,0 +1,102 @@
+// Puts and gets made of messages: their parts, and what becomes of those that find no room. Below
+// the interface, where they are made for neighbors too, whose memory is mapped.
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "am/limits.h"
+#include "conformance.h"
+#include "core/restricted.h"
+#include "rma/reference.h"
+#include "rma/rma.h"
+
+namespace gex::rma {
+namespace {
+
+using conformance::barrier;
+using conformance::next;
+using conformance::own_segment;
+using conformance::previous;
+using conformance::rank;
+using conformance::segment_of;
+
+std::byte byte_at(gex_Rank_t owner, std::size_t offset) {
+  return static_cast<std::byte>(owner * 37 + offset * 11 + offset / 4096);
+}
+
+std::vector<std::byte> pattern_of(gex_Rank_t owner, std::size_t bytes) {
+  std::vector<std::byte> pattern(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) pattern[i] = byte_at(owner, i);
+  return pattern;
+}
+
+class RmaReference : public testing::Test {
+ protected:
+  static Transfer to_next(std::vector<std::byte>& local) {
+    return resolve_transfer(conformance::team(), next(), local.data(), segment_of(next()),
+                            local.size(), 0, Call::put_blocking);
+  }
+  static std::vector<std::byte> own_bytes(std::size_t bytes) {
+    return {own_segment(), own_segment() + bytes};
+  }
+  StdCompletion::Word target{0};
+};
+
+TEST_F(RmaReference, APutCompletesOncePerPart) {
+  const std::size_t bytes = 2 * am::max_medium(next()) + 1;
+  std::vector<std::byte> source = pattern_of(rank(), bytes);
+  const Transfer put = to_next(source);
+  ASSERT_EQ(parts_of(put), 3U);
+  EXPECT_EQ(put_parts(put, &target, /*immediate=*/false), 0);
+  std::fill(source.begin(), source.end(), std::byte{});  // is the caller's again
+  WAIT_UNTIL(target == 3);
+  barrier();
+  EXPECT_EQ(own_bytes(bytes), pattern_of(previous(), bytes));
+  EXPECT_EQ(target, 3U);
+}
+
+TEST_F(RmaReference, AGetCompletesOncePerPart) {
+  const std::size_t bytes = am::max_medium(next()) + 3;
+  const std::vector<std::byte> mine = pattern_of(rank(), bytes);
+  std::copy(mine.begin(), mine.end(), own_segment());
+  barrier();
+  std::vector<std::byte> destination(bytes);
+  const Transfer get = to_next(destination);
+  ASSERT_EQ(parts_of(get), 2U);
+  EXPECT_EQ(get_parts(get, &target, /*immediate=*/false), 0);
+  WAIT_UNTIL(target == 2);
+  EXPECT_EQ(destination, pattern_of(next(), bytes));
+  barrier();
+  EXPECT_EQ(target, 2U);
+}
+
+// Without polls of its own a rank gets no credit back, so that some put finds no room.
+TEST_F(RmaReference, AnImmediatePutThatIsRefusedHasSentNothing) {
+  std::vector<std::byte> sent(8, std::byte{1});
+  std::vector<std::byte> refused(8, std::byte{2});
+  const Transfer put = to_next(sent);
+  std::uint32_t injected = 0;
+  while (put_parts(put, &target, /*immediate=*/true) == 0) ++injected;
+  ASSERT_GT(injected, 0U);
+  ASSERT_NE(put_parts(to_next(refused), &target, /*immediate=*/true), 0);
+  WAIT_UNTIL(target == injected);
+  barrier();
+  EXPECT_EQ(own_bytes(8), std::vector<std::byte>(8, std::byte{1}));
+  EXPECT_EQ(target, injected);
+}
+
+// It has more parts than a rank may have under way without polls of its own.
+TEST_F(RmaReference, TheRestOfAnImmediatePutIsSentByPollsFromACopy) {
+  const std::size_t bytes = conformance::segment_bytes;
+  std::vector<std::byte> source = pattern_of(rank(), bytes);
+  const Transfer put = to_next(source);
+  ASSERT_EQ(put_parts(put, &target, /*immediate=*/true), 0);
+  std::fill(source.begin(), source.end(), std::byte{});
+  WAIT_UNTIL(target == parts_of(put));
+  barrier();
+  EXPECT_EQ(own_bytes(bytes), pattern_of(previous(), bytes));
+}
+
+}  // namespace
+}  // namespace gex::rma

@@ -1,0 +1,58 @@
+// What carries non-contiguous transfers and atomic operations: the network or messages.
+
+#include <gasnet_ratomic.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "atomic/domain.h"
+#include "conformance.h"
+#include "core/process.h"
+#include "core/restricted.h"
+#include "rma/native.h"
+#include "rma/rma.h"
+#include "vis/native.h"
+
+namespace gex {
+namespace {
+
+using conformance::next;
+using conformance::own_segment;
+using conformance::segment_of;
+
+bool is_native(std::size_t blocks, std::size_t each) {
+  std::vector<void*> peer;
+  std::vector<void*> own;
+  const std::size_t stride = 2 * each;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    peer.push_back(segment_of(next()) + i * stride);
+    own.push_back(own_segment() + i * stride);
+  }
+  rma::Transfer target =
+      rma::resolve_transfer(conformance::team(), next(), own_segment(), segment_of(next()),
+                            blocks * stride, 0, Call::put_blocking);
+  return vis::is_native(target, vis::BlockList(peer.data(), blocks, each),
+                        vis::BlockList(own.data(), blocks, each), blocks * each, 32 * 1024);
+}
+
+TEST(VisWay, IsTheNetworksWhereThatTakesNoMoreOperationsThanMessages) {
+  const bool has_network = process().conduit != nullptr;
+  EXPECT_EQ(is_native(4, 256 * 1024), has_network) << "few large blocks";
+  EXPECT_FALSE(is_native(100'000, 4)) << "many small blocks, of which a message takes thousands";
+}
+
+TEST(DomainWay, IsTheNetworksUnlessMembersNearByAreToBeFast) {
+  const auto is_for_network = [](gex_Flags_t flags) {
+    gex_AD_t domain = GEX_AD_INVALID;
+    gex_AD_Create(&domain, conformance::team(), GEX_DT_U64, GEX_OP_FADD | GEX_OP_GET, flags);
+    const bool answer = atomic::Domain::from(domain).is_for_network();
+    gex_AD_Destroy(domain);
+    return answer;
+  };
+  EXPECT_EQ(is_for_network(0), process().conduit != nullptr);
+  EXPECT_FALSE(is_for_network(GEX_FLAG_AD_FAVOR_MY_NBRHD));
+  conformance::barrier();
+}
+
+}  // namespace
+}  // namespace gex
