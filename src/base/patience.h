@@ -195,7 +195,7 @@ class BasicPatience {
   }
   /// How long a wait may sleep that may be for something which rings no bell.
   std::uint64_t client_nap_ns() const noexcept {
-    return std::clamp<std::uint64_t>(lasted_ns() / 32, 50'000, 1'000'000);
+    return std::clamp<std::uint64_t>(lasted_ns() / 32, 50'000, 16'000'000);
   }
   /// After it has slept for so long.
   void slept(std::uint64_t nanoseconds) noexcept {

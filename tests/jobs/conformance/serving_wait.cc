@@ -35,15 +35,13 @@ void sleep_ms(long milliseconds) {
   REQUIRE(nanosleep(&time, nullptr) == 0);
 }
 
-/// Rank 0 is late; the others wait meanwhile, and use little of their cores.
+/// Rank 0 is late; the others wait meanwhile, and run for less than one part in `share` of the
+/// time: they spin for less than a millisecond, and look now and then.
 template <class Late, class Wait>
-void wait_long(gex_TM_t team, const char* what, Late&& late, Wait&& wait) {
-  // The share of the time for which it may run: it spins for less than a millisecond, and looks now
-  // and then.
-  constexpr std::int64_t share = 8;
+void wait_long(gex_TM_t team, const char* what, std::int64_t share, Late&& late, Wait&& wait) {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   if (gex_TM_QueryRank(team) == 0) {
-    sleep_ms(100);
+    sleep_ms(400);
     late();
     return;
   }
@@ -60,7 +58,7 @@ void wait_long(gex_TM_t team, const char* what, Late&& late, Wait&& wait) {
 
 void wait_long_in_each_call(gex_TM_t team) {
   const auto barrier = [team] { gex_Event_Wait(gex_Coll_BarrierNB(team, 0)); };
-  wait_long(team, "a barrier", barrier, barrier);
+  wait_long(team, "a barrier", 32, barrier, barrier);
   const auto reduction = [team] {
     std::int32_t sum = 0;
     const std::int32_t one = 1;
@@ -68,10 +66,11 @@ void wait_long_in_each_call(gex_TM_t team) {
                                           nullptr, nullptr, 0));
     REQUIRE(sum == static_cast<std::int32_t>(gex_TM_QuerySize(team)));
   };
-  wait_long(team, "a reduction", reduction, reduction);
+  wait_long(team, "a reduction", 32, reduction, reduction);
   arrived = 0;
+  // It looks more often, for what puts bring.
   wait_long(
-      team, "GASNET_BLOCKUNTIL",
+      team, "GASNET_BLOCKUNTIL", 16,
       [team] {
         for (gex_Rank_t rank = 1; rank < gex_TM_QuerySize(team); ++rank)
           gex_AM_RequestShort0(team, rank, GEX_AM_INDEX_BASE + 1, 0);
