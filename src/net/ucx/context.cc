@@ -69,7 +69,10 @@ Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bo
     parameters.mt_workers_shared = threaded ? 1 : 0;
     parameters.estimated_num_eps = ranks;
     parameters.estimated_num_ppn = ranks_here;
+    // Without these a rank polls all the time.
+    if (host.env_integer("GEX_UCX_SLEEP") != 0) parameters.features |= UCP_FEATURE_WAKEUP;
     status = ucp_init(&parameters, config, &context_);
+    wakes_ = status == UCS_OK && (parameters.features & UCP_FEATURE_WAKEUP) != 0;
     if (status != UCS_OK) {
       context_ = nullptr;
       error = std::string("UCX finds no transport that it can use: ") + text_of(status) +

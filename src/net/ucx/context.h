@@ -37,12 +37,15 @@ class Context {
   void keep() const noexcept { is_kept_ = true; }
 
   ucp_context_h get() const noexcept { return context_; }
+  /// Whether its workers may wake threads.
+  bool wakes() const noexcept { return wakes_; }
 
   /// Transports with their devices, "tcp/eth0": those that UCX may choose from.
   std::vector<std::string> transports() const;
 
  private:
   ucp_context_h context_ = nullptr;
+  bool wakes_ = false;
   mutable bool is_kept_ = false;
 };
 

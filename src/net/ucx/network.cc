@@ -147,6 +147,21 @@ std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   return delivered;
 }
 
+std::int32_t Network::prepare_wait(int& descriptor, std::uint64_t& limit_ns) {
+  descriptor = worker_.wait_descriptor();
+  if (descriptor < 0) return never_wakes;
+  if (!worker_.try_lock()) {
+    // What another thread does is over soon.
+    constexpr std::uint64_t short_wait_ns = 100'000;
+    limit_ns = std::min(limit_ns, short_wait_ns);
+    return 1;
+  }
+  const bool may_sleep = !std::exchange(has_moved_, false) && arrivals_.is_empty() &&
+                         !any_handled_.load(std::memory_order_relaxed) && worker_.arm_wait();
+  worker_.unlock();
+  return may_sleep ? 1 : poll_again;
+}
+
 void Network::progress() {
   if (!worker_.try_lock()) return;
   if (any_handled_.load(std::memory_order_relaxed)) {
@@ -159,7 +174,7 @@ void Network::progress() {
     given_back_now_.clear();
   }
   one_sided_.start_flushes();
-  ucp_worker_progress(worker_.get());
+  has_moved_ |= ucp_worker_progress(worker_.get()) != 0;
   one_sided_.answer_puts();
   worker_.unlock();
 }

@@ -65,6 +65,8 @@ class Network {
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
   std::size_t poll(std::uint32_t channels, std::size_t most);
+  /// As of a conduit, for this worker: 1 with its descriptor, or what else that returns.
+  std::int32_t prepare_wait(int& descriptor, std::uint64_t& limit_ns);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
     return buffers_.build(channel, peer, size);
   }
@@ -130,6 +132,7 @@ class Network {
   std::vector<LaneOffer> offers_;  ///< with the worker in use
   std::atomic<bool> any_offers_{false};
 
+  bool has_moved_ = false;  ///< anything since the last `prepare_wait`; with the worker in use
   std::atomic<std::size_t> in_flight_{0};  ///< buffers that UCX has
   bool leaving_ = false;
   bool drops_arrivals_ = false;

@@ -45,6 +45,9 @@ class Ucx {
   std::size_t poll(std::uint32_t channels, std::size_t most) {
     return lanes_->poll(channels, most);
   }
+  std::int32_t prepare_wait(std::span<int> descriptors, std::uint64_t& limit_ns) {
+    return lanes_->prepare_wait(descriptors, limit_ns);
+  }
   void leave() { lanes_->leave(); }
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
     return lanes_->buffer(channel, peer, size);

@@ -38,7 +38,11 @@ Worker::Worker(const Context& context, bool threaded, std::string& error)
   parameters.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;
   parameters.am_alignment = message_alignment;
   const ucs_status_t status = ucp_worker_create(context.get(), &parameters, &worker_);
-  if (status == UCS_OK) return;
+  if (status == UCS_OK) {
+    if (!context.wakes() || ucp_worker_get_efd(worker_, &wait_descriptor_) != UCS_OK)
+      wait_descriptor_ = -1;
+    return;
+  }
   worker_ = nullptr;
   error = std::string("a UCX worker cannot be made: ") + text_of(status) + hint_of(status);
 }

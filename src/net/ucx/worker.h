@@ -28,6 +28,12 @@ class Worker {
 
   ucp_worker_h get() const noexcept { return worker_; }
   bool is_threaded() const noexcept { return threaded_; }
+  /// Can be read when there is something for UCX to do, once `arm_wait` has returned true; -1: the
+  /// worker has none.
+  int wait_descriptor() const noexcept { return wait_descriptor_; }
+  /// Whether a thread may sleep on it now: nothing has come that UCX has not seen. With the worker
+  /// in use.
+  bool arm_wait() const noexcept { return ucp_worker_arm(worker_) == UCS_OK; }
   /// By which peers reach it.
   std::vector<std::byte> address(std::string& error);
 
@@ -46,6 +52,7 @@ class Worker {
  private:
   const Context& context_;
   ucp_worker_h worker_ = nullptr;
+  int wait_descriptor_ = -1;  ///< UCX's own
   const bool threaded_;
   bool has_given_address_ = false;
   std::mutex mutex_;
