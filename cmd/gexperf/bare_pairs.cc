@@ -9,8 +9,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -25,9 +27,16 @@ namespace gexperf {
 
 namespace {
 
-/// A word of each process, by which the other one finds the number of the last message.
+constexpr std::uint32_t max_wake_ups = 4096;
+
+/// What the two processes share.
 struct Words {
+  /// Of each process: by which the other one finds the number of the last message.
   alignas(gex::cache_line) std::atomic<std::uint32_t> of[2];
+  // Of wake-ups: when the last message was sent, how many have come, and what they took.
+  alignas(gex::cache_line) std::atomic<double> sent_ns{0};
+  alignas(gex::cache_line) std::atomic<std::uint32_t> woken{0};
+  double took_ns[max_wake_ups];
 };
 
 void wait_in_futex(std::atomic<std::uint32_t>& word, std::uint32_t number) {
@@ -79,6 +88,65 @@ struct End {
   }
 };
 
+/// A process that has forked another, which works until this one's object ends.
+class Pair {
+ public:
+  /// `work(end)`: the other one's, endless.
+  template <class Work>
+  Pair(BareWait wait, std::string& trouble, Work work) : wait_(wait) {
+    if (const char* const what = set_up()) {
+      trouble = std::string("cannot ") + what + ": " + std::strerror(errno);
+    } else if (peer_ == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      work(End{wait, *words_, 1, sockets_[1].get()});
+      _exit(0);
+    }
+  }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+  ~Pair() {
+    if (peer_ > 0) {
+      kill(peer_, SIGKILL);
+      while (waitpid(peer_, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    if (words_ != nullptr) munmap(words_, sizeof(Words));
+  }
+
+  Words& words() const { return *words_; }
+  End end() const { return {wait_, *words_, 0, sockets_[0].get()}; }
+
+ private:
+  /// Returns what failed, with errno; null: nothing did.
+  const char* set_up() {
+    sockaddr_in addresses[2];
+    for (unsigned side = 0; side < 2; ++side) {
+      sockets_[side] = bind_socket(addresses[side]);
+      if (!sockets_[side]) return "open a socket";
+    }
+    for (unsigned side = 0; side < 2; ++side)
+      if (connect(sockets_[side].get(), reinterpret_cast<const sockaddr*>(&addresses[1 - side]),
+                  sizeof *addresses) != 0)
+        return "connect a socket";
+    void* const memory =
+        mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return "map memory";
+    words_ = new (memory) Words{};
+    peer_ = fork();
+    return peer_ < 0 ? "start a process" : nullptr;
+  }
+
+  const BareWait wait_;
+  gex::os::FileDescriptor sockets_[2];
+  Words* words_ = nullptr;
+  pid_t peer_ = -1;
+};
+
+void work_a_little() {
+  constexpr int turns = 10'000;
+  for (int i = 0; i < turns; ++i) asm volatile("");
+}
+
 }  // namespace
 
 const char* name_of(BareWait wait) {
@@ -93,39 +161,21 @@ const char* name_of(BareWait wait) {
   return "";
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 double bare_round_trip(BareWait wait, double milliseconds, std::string& trouble) {
-  const auto failed = [&](const char* what) {
-    trouble = std::string("cannot ") + what + ": " + std::strerror(errno);
-    return 0.0;
-  };
-  sockaddr_in addresses[2];
-  gex::os::FileDescriptor sockets[2];
-  for (unsigned side = 0; side < 2; ++side) {
-    sockets[side] = bind_socket(addresses[side]);
-    if (!sockets[side]) return failed("open a socket");
-  }
-  for (unsigned side = 0; side < 2; ++side)
-    if (connect(sockets[side].get(), reinterpret_cast<const sockaddr*>(&addresses[1 - side]),
-                sizeof *addresses) != 0)
-      return failed("connect a socket");
-  void* const memory =
-      mmap(nullptr, sizeof(Words), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return failed("map memory");
-  Words& words = *new (memory) Words{};
-  const pid_t peer = fork();
-  if (peer == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    End end{wait, words, 1, sockets[1].get()};
+  const Pair pair(wait, trouble, [](End end) {
     for (std::uint32_t number = 1;; ++number) {
       end.receive(number);
       end.send(number);
     }
-  }
-  if (peer < 0) {
-    munmap(memory, sizeof(Words));
-    return failed("start a process");
-  }
-  End end{wait, words, 0, sockets[0].get()};
+  });
+  if (!trouble.empty()) return 0;
+  End end = pair.end();
   std::uint32_t number = 0;
   const auto round_trips = [&](unsigned count) {
     for (; count != 0; --count) {
@@ -137,16 +187,60 @@ double bare_round_trip(BareWait wait, double milliseconds, std::string& trouble)
   round_trips(1);
   const double begin = monotonic_ns();
   double end_ns = begin;
-  std::uint32_t before = number;
+  const std::uint32_t before = number;
   for (unsigned step = 1; end_ns - begin < milliseconds * 1e6; step = step < 64 ? 2 * step : step) {
     round_trips(step);
     end_ns = monotonic_ns();
   }
-  kill(peer, SIGKILL);
-  while (waitpid(peer, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  munmap(memory, sizeof(Words));
   return (end_ns - begin) / (number - before);
+}
+
+double bare_wake_up(BareWait wait, double milliseconds, std::string& trouble) {
+  const Pair pair(wait, trouble, [](End end) {
+    for (std::uint32_t number = 1;; ++number) {
+      end.receive(number);
+      Words& words = end.words;
+      words.took_ns[number - 1] = monotonic_ns() - words.sent_ns.load();
+      words.woken.store(number, std::memory_order_release);
+    }
+  });
+  if (!trouble.empty()) return 0;
+  End end = pair.end();
+  const Words& words = pair.words();
+  const timespec pause{0, 2'000'000};
+  // A sender that goes on, as a rank does, does not leave its processor to the one that it wakes.
+  constexpr double goes_on_ns = 200e3;
+  const double begin = monotonic_ns();
+  double sent_ns = 0;
+  for (std::uint32_t number = 1;; ++number) {
+    const auto is_woken = [&] { return words.woken.load(std::memory_order_acquire) == number - 1; };
+    while (!is_woken() && monotonic_ns() - sent_ns < goes_on_ns) {
+    }
+    do {
+      nanosleep(&pause, nullptr);
+    } while (!is_woken());
+    if (number > max_wake_ups || (number > 1 && monotonic_ns() - begin > milliseconds * 1e6))
+      return median({words.took_ns, words.took_ns + number - 1});
+    sent_ns = monotonic_ns();
+    pair.words().sent_ns.store(sent_ns);
+    end.send(number);
+  }
+}
+
+double bare_work(double milliseconds, std::string& trouble) {
+  const Pair pair(BareWait::spin, trouble, [](End) {
+    for (;;) work_a_little();
+  });
+  if (!trouble.empty()) return 0;
+  const double begin = monotonic_ns();
+  double pieces = 0;
+  double spent = 0;
+  do {
+    work_a_little();
+    ++pieces;
+    spent = monotonic_ns() - begin;
+  } while (spent < milliseconds * 1e6);
+  return spent / pieces;
 }
 
 }  // namespace gexperf

@@ -1,8 +1,9 @@
 #pragma once
-// Two bare processes that wait for one another, in the three ways there are: what `gexperf busy`
-// compares waiting with.
+// Two bare processes that wait for one another, in the three ways there are, or that only compute:
+// what `gexperf busy` compares waiting with.
 
 #include <string>
+#include <vector>
 
 namespace gexperf {
 
@@ -17,5 +18,16 @@ const char* name_of(BareWait wait);
 /// The nanoseconds of a round trip between two processes, on average over so many milliseconds; 0
 /// with `trouble` on failure.
 double bare_round_trip(BareWait wait, double milliseconds, std::string& trouble);
+
+/// Of at least one.
+double median(std::vector<double> values);
+
+/// The nanoseconds from when one of them sends until the other, which has slept for milliseconds,
+/// goes on: the median. `wait`: one in the kernel.
+double bare_wake_up(BareWait wait, double milliseconds, std::string& trouble);
+
+/// The nanoseconds that a fixed piece of work takes each of them while both only compute: beside
+/// other programs, the processor's share.
+double bare_work(double milliseconds, std::string& trouble);
 
 }  // namespace gexperf

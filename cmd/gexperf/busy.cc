@@ -20,12 +20,19 @@ namespace {
 /// Each figure of each start is measured for so long for each of the rounds.
 constexpr double round_ms = 16;
 
+/// With what of bare pairs an operation is compared.
+enum class Bare { round_trip, wake_up, nothing };
 struct Operation {
-  const char* name;    ///< of the worker's
-  bool waits_locally;  ///< what it waits for is done by another rank, even over shared memory
+  const char* name;  ///< of the worker's
+  Bare over_memory;  ///< nothing: no other rank does what it waits for
+  Bare over_network;
 };
-constexpr Operation operations[] = {
-    {"barrier", true}, {"am.short.rtt", true}, {"put.8", false}, {"fadd.8", false}};
+constexpr Operation operations[] = {{"barrier", Bare::round_trip, Bare::round_trip},
+                                    {"am.short.rtt", Bare::round_trip, Bare::round_trip},
+                                    {"put.8", Bare::nothing, Bare::round_trip},
+                                    {"fadd.8", Bare::nothing, Bare::round_trip},
+                                    {"wake", Bare::wake_up, Bare::wake_up}};
+constexpr const char* bare_work_name = "bare.work";
 constexpr const char* networks[] = {"smp", "udp", "ofi", "ucx", "mpi", "emu"};
 
 struct Beside {
@@ -42,20 +49,26 @@ constexpr Beside loads[] = {
     {"quota of 1", []() -> std::optional<Load> { return std::nullopt; }, true},
 };
 
+using Best = std::pair<double, const char*>;  ///< nanoseconds, 0: none; and of which pair
+/// Of the bare pairs beside one load.
+struct BestBare {
+  Best round_trip{0, ""};
+  Best wake_up{0, ""};
+
+  Best of(Bare bare) const {
+    return bare == Bare::round_trip ? round_trip : bare == Bare::wake_up ? wake_up : Best{0, ""};
+  }
+};
+
 struct Figure {
   std::string name;
   std::string load;
   double ns = 0;
   double of_quiet = 0;  ///< as a multiple of what it takes without load
+  double of_share = 0;  ///< and of what bare work becomes beside that load; 0: not measured
   double of_bare = 0;   ///< and of the best bare pair beside the same load; 0: not compared
   std::string bare;     ///< which that is
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::string time_text(double ns) {
   char text[64];
@@ -65,13 +78,15 @@ std::string time_text(double ns) {
 
 std::string line(const Figure& figure) {
   char of_quiet[32];
+  char of_share[32] = "-";
   char of_bare[64] = "-";
   std::snprintf(of_quiet, sizeof of_quiet, "%.2f", figure.of_quiet);
+  if (figure.of_share != 0) std::snprintf(of_share, sizeof of_share, "%.2f", figure.of_share);
   if (figure.of_bare != 0)
     std::snprintf(of_bare, sizeof of_bare, "%.2f (%s)", figure.of_bare, figure.bare.c_str());
   char text[256];
-  std::snprintf(text, sizeof text, "%-20s %-14s %12s %10s %16s\n", figure.name.c_str(),
-                figure.load.c_str(), time_text(figure.ns).c_str(), of_quiet, of_bare);
+  std::snprintf(text, sizeof text, "%-20s %-14s %12s %10s %10s %16s\n", figure.name.c_str(),
+                figure.load.c_str(), time_text(figure.ns).c_str(), of_quiet, of_share, of_bare);
   return text;
 }
 
@@ -91,8 +106,8 @@ class Measuring {
  private:
   static std::string heading() {
     char text[256];
-    std::snprintf(text, sizeof text, "%-20s %-14s %12s %10s %16s\n", "name", "beside", "mean",
-                  "of quiet", "of best bare");
+    std::snprintf(text, sizeof text, "%-20s %-14s %12s %10s %10s %16s\n", "name", "beside", "time",
+                  "of quiet", "of share", "of best bare");
     return text;
   }
 
@@ -114,7 +129,8 @@ class Measuring {
     }
     const std::optional<Load> load = beside.start();
     if (load && !load->trouble().empty()) return fail(beside.name, load->trouble());
-    std::pair<double, const char*> best{0, ""};
+    BestBare best;
+    share_ = 0;
     // What the group allows holds for its own processes, to which gexperf does not belong.
     if (quota == nullptr && !measure_bare(beside, best)) return false;
     for (const char* const network : networks) {
@@ -128,24 +144,41 @@ class Measuring {
           if (!measure_once(network, operation, quota, mean, trouble)) return fail(name, trouble);
           means.push_back(mean);
         }
-        const bool compared = network != std::string("smp") || operation.waits_locally;
-        if (!note(name, beside, median(means), compared ? best : std::pair{0.0, ""})) return false;
+        const Bare bare =
+            network == std::string("smp") ? operation.over_memory : operation.over_network;
+        if (!note(name, beside, median(means), best.of(bare))) return false;
       }
     }
     return true;
   }
 
-  bool measure_bare(const Beside& beside, std::pair<double, const char*>& best) {
-    for (const BareWait wait : bare_waits) {
+  bool measure_bare(const Beside& beside, BestBare& best) {
+    const auto measure = [&](const std::string& name, auto once, Best* of_its_kind,
+                             const char* kind) {
       std::vector<double> means;
       for (unsigned run = 0; run < plan_.runs; ++run) {
         std::string trouble;
-        means.push_back(bare_round_trip(wait, plan_.rounds * round_ms, trouble));
-        if (!trouble.empty()) return fail(name_of(wait), trouble);
+        means.push_back(once(plan_.rounds * round_ms, trouble));
+        if (!trouble.empty()) return fail(name, trouble);
       }
       const double ns = median(means);
-      if (best.first == 0 || ns < best.first) best = {ns, name_of(wait)};
-      if (!note(std::string("bare.") + name_of(wait), beside, ns, {0, ""})) return false;
+      if (of_its_kind != nullptr && (of_its_kind->first == 0 || ns < of_its_kind->first))
+        *of_its_kind = {ns, kind};
+      return note(name, beside, ns, {0, ""});
+    };
+    if (!measure(bare_work_name, bare_work, nullptr, "")) return false;
+    share_ = figures_.back().of_quiet;
+    for (const BareWait wait : bare_waits) {
+      const std::string name = std::string("bare.") + name_of(wait);
+      const auto round_trip = [wait](double milliseconds, std::string& trouble) {
+        return bare_round_trip(wait, milliseconds, trouble);
+      };
+      const auto wake = [wait](double milliseconds, std::string& trouble) {
+        return bare_wake_up(wait, milliseconds, trouble);
+      };
+      if (!measure(name, round_trip, &best.round_trip, name_of(wait)) ||
+          (wait != BareWait::spin && !measure(name + ".wake", wake, &best.wake_up, name_of(wait))))
+        return false;
     }
     return true;
   }
@@ -166,11 +199,15 @@ class Measuring {
     return false;
   }
 
-  bool note(const std::string& name, const Beside& beside, double ns,
-            std::pair<double, const char*> best) {
+  bool note(const std::string& name, const Beside& beside, double ns, Best best) {
     const double quiet = quiet_.emplace(name, ns).first->second;
-    Figure figure{name,       beside.name, ns, ns / quiet, best.first == 0 ? 0 : ns / best.first,
-                  best.second};
+    const Figure figure{name,
+                        beside.name,
+                        ns,
+                        ns / quiet,
+                        share_ == 0 ? 0 : ns / quiet / share_,
+                        best.first == 0 ? 0 : ns / best.first,
+                        best.second};
     figures_.push_back(figure);
     return json_ || gex::cmd::print_output("gexperf", line(figure)) == 0;
   }
@@ -180,7 +217,9 @@ class Measuring {
     for (const Figure& figure : figures_) {
       nlohmann::ordered_json object{{"name", figure.name}, {"beside", figure.load},
                                     {"ns", figure.ns},     {"of_quiet", figure.of_quiet},
-                                    {"of_bare", nullptr},  {"bare", nullptr}};
+                                    {"of_share", nullptr}, {"of_bare", nullptr},
+                                    {"bare", nullptr}};
+      if (figure.of_share != 0) object["of_share"] = figure.of_share;
       if (figure.of_bare != 0) {
         object["of_bare"] = figure.of_bare;
         object["bare"] = figure.bare;
@@ -193,6 +232,7 @@ class Measuring {
   const Plan& plan_;
   const std::set<std::string> wanted_;
   const bool json_;
+  double share_ = 0;                     ///< what bare work has become, as a multiple
   std::map<std::string, double> quiet_;  ///< what each takes without load
   std::vector<Figure> figures_;
 };

@@ -7,6 +7,9 @@
 
 namespace gexperf {
 
+/// Of rank 1, which sleeps in a barrier until rank 0 comes.
+inline constexpr std::string_view wake_up = "wake";
+
 /// Repeats the operation of that name for about so many milliseconds, and has rank 0 print what one
 /// took on average: "mean", nanoseconds. Collective, of two ranks.
 void repeat_for(const Job& job, std::string_view name, double milliseconds);

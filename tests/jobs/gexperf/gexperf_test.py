@@ -283,9 +283,10 @@ def test_busy(gexperf):
     loads = ["quiet", "1 process", "4 processes", "24 processes", "mixed"]
     if "quota of 1' was left out" not in done.stderr:
         loads.append("quota of 1")
-    bare = [f"bare.{wait}" for wait in ("spin", "socket", "futex")]
+    bare = ["bare." + what for what in
+            ("work", "spin", "socket", "socket.wake", "futex", "futex.wake")]
     operations = [f"{network}.{operation}" for network in ("smp", "udp")
-                  for operation in ("barrier", "am.short.rtt", "put.8", "fadd.8")]
+                  for operation in ("barrier", "am.short.rtt", "put.8", "fadd.8", "wake")]
     expected = [(name, load) for load in loads
                 for name in ([] if load == "quota of 1" else bare) + operations]
     check([(one["name"], one["beside"]) for one in found] == expected, "other figures than expected")
@@ -296,6 +297,9 @@ def test_busy(gexperf):
         compared = compared and one["name"] not in ("smp.put.8", "smp.fadd.8")
         check((one["of_bare"] is not None) == compared and (one["bare"] is not None) == compared,
               f"compared or not: {one}")
+        check((one["of_share"] is not None) ==
+              (one["beside"] != "quota of 1" and one["name"] != "bare.work"),
+              f"compared with the share or not: {one}")
 
 
 def test_usage(gexperf):
