@@ -120,6 +120,10 @@ std::string_view name_of(fi_op operation) {
 
 }  // namespace
 
+bool has_name(fi_op operation, std::string_view name) {
+  return !name.empty() && name_of(operation) == name;
+}
+
 std::size_t width_of(fi_datatype type) {
   std::size_t width = 0;
   with_type(type, [&](auto value) { width = sizeof value; });
@@ -130,7 +134,7 @@ bool has_atomic(fi_datatype type, fi_op operation, bool is_compare) {
   const std::string& kind = knobs().atomics;
   const std::string_view name = name_of(operation);
   if (kind == "none" || name.empty() || width_of(type) == 0) return false;
-  if (name == knobs().atomic_missing) return false;
+  if (has_name(operation, knobs().atomic_missing)) return false;
   if ((operation == FI_CSWAP) != is_compare) return false;
   const bool is_float = type == FI_FLOAT || type == FI_DOUBLE;
   if (is_float && (operation == FI_BOR || operation == FI_BAND || operation == FI_BXOR))

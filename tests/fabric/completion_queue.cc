@@ -80,6 +80,11 @@ struct CompletionQueueTable {
 
 namespace {
 
+/// Completions that a queue is made for.
+std::size_t size_for(const fi_cq_attr& attributes) {
+  return knobs().universe_cq == 0 ? attributes.size : knobs().universe_cq;
+}
+
 fi_ops queue_object{.size = sizeof(fi_ops),
                     .close = CompletionQueueTable::close,
                     .bind = missing,
@@ -103,9 +108,8 @@ CompletionQueue::CompletionQueue(Domain& domain, const fi_cq_attr& attributes, v
     : fid_cq{},
       domain_(domain),
       format_(attributes.format),
-      asked_size_(attributes.size),
-      capacity_(
-          std::min<std::uint64_t>(attributes.size == 0 ? 1024 : attributes.size, knobs().cq_size)),
+      asked_size_(size_for(attributes)),
+      capacity_(std::min<std::uint64_t>(asked_size_ == 0 ? 1024 : asked_size_, knobs().cq_size)),
       overruns_(knobs().cq_full == "overrun") {
   fid.fclass = FI_CLASS_CQ;
   fid.context = context;

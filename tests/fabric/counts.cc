@@ -13,7 +13,9 @@ namespace gexsim {
 
 namespace {
 
-constexpr std::size_t kinds = 4;
+constexpr std::size_t kinds = 6;
+constexpr std::size_t delivered = 4;
+constexpr std::size_t fetched = 5;
 
 /// Null: no test asks for them.
 std::atomic<std::uint64_t>* map_counts() {
@@ -32,9 +34,12 @@ std::atomic<std::uint64_t>* map_counts() {
 
 }  // namespace
 
-void count(Kind kind) {
+void count(const Operation& operation) {
   static std::atomic<std::uint64_t>* const counts = map_counts();
-  if (counts != nullptr) ++counts[static_cast<std::size_t>(kind)];
+  if (counts == nullptr) return;
+  ++counts[static_cast<std::size_t>(operation.kind)];
+  if (operation.kind == Kind::write && operation.is_delivered) ++counts[delivered];
+  if (operation.is_fetched) ++counts[fetched];
 }
 
 }  // namespace gexsim

@@ -1,12 +1,13 @@
 #pragma once
 // What a process has given the provider: sums of all its endpoints, in a file that outlives it.
 
-#include "wire.h"
+#include "endpoint.h"
 
 namespace gexsim {
 
 /// An operation is accepted. With FI_GEXSIM_COUNTS=FOLDER the file FOLDER/PID has the numbers of
-/// sends, writes, reads and atomic operations, 8 bytes each.
-void count(Kind kind);
+/// sends, writes, reads and atomic operations, and of those the writes that complete when they are
+/// delivered and the sends that their receivers fetch, 8 bytes each.
+void count(const Operation& operation);
 
 }  // namespace gexsim

@@ -3,8 +3,9 @@
 
     counts.py EXPRESSION COMMAND...
 
-EXPRESSION is of Python, over sends, writes, reads and atomics, the sums of all processes. The command
-must succeed.
+EXPRESSION is of Python, over the numbers of KINDS, the sums of all processes: delivered are the writes
+that complete when they are delivered, fetched the sends that their receivers fetch. The command must
+succeed.
 """
 
 import os
@@ -14,14 +15,15 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = ("sends", "writes", "reads", "atomics")
+KINDS = ("sends", "writes", "reads", "atomics", "delivered", "fetched")
 
 
 def main():
     expression, *command = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         job = subprocess.run(command, env=os.environ | {"FI_GEXSIM_COUNTS": folder}, check=False)
-        found = [struct.unpack("4Q", file.read_bytes()) for file in pathlib.Path(folder).iterdir()]
+        files = [file.read_bytes() for file in pathlib.Path(folder).iterdir()]
+        found = [struct.unpack(f"{len(KINDS)}Q", numbers) for numbers in files]
     sums = dict(zip(KINDS, map(sum, zip(*found))))
     print(sums)
     if job.returncode != 0 or not found or not eval(expression, {}, sums):

@@ -2,6 +2,7 @@
 
 #include <rdma/fi_cm.h>
 #include <rdma/fi_tagged.h>
+#include <time.h>
 
 #include <atomic>
 #include <cstring>
@@ -18,6 +19,8 @@ namespace gexsim {
 namespace {
 
 std::atomic<std::uint64_t> open_endpoints{0};
+std::atomic<bool> movers_end{false};
+std::atomic<int> movers{0};
 
 }  // namespace
 
@@ -63,6 +66,10 @@ struct EndpointTable {
     if (endpoint.transmit_queue_ == nullptr || endpoint.receive_queue_ == nullptr) return -FI_ENOCQ;
     if (endpoint.receive_queue_->asked_size() > knobs().cq_max) return -FI_EINVAL;
     endpoint.is_enabled_ = true;
+    if (knobs().progress_thread != 0) {
+      ++movers;
+      endpoint.mover_ = std::thread([&endpoint] { endpoint.move_on(); });
+    }
     return 0;
   }
 
@@ -131,7 +138,7 @@ Endpoint::Endpoint(Domain& domain, const fi_info& info, void* context)
       max_order_(info.ep_attr->max_order_raw_size | info.ep_attr->max_order_waw_size),
       default_flags_(info.tx_attr->op_flags),
       inject_size_(info.tx_attr->inject_size),
-      inbox_(Inbox::create(knobs().inbox, fabric_of(domain.nic()))) {
+      inbox_(Inbox::create(knobs().inbox, reach_of(domain.nic()))) {
   fid.fclass = FI_CLASS_EP;
   fid.context = context;
   fid.ops = &endpoint_object;
@@ -145,6 +152,8 @@ Endpoint::Endpoint(Domain& domain, const fi_info& info, void* context)
 }
 
 Endpoint::~Endpoint() {
+  ends_ = true;
+  if (mover_.joinable()) mover_.join();
   const std::lock_guard guard(domain_.mutex());
   if (inbox_) inbox_->close();
   if (transmit_queue_ != nullptr) transmit_queue_->detach(*this);
@@ -159,6 +168,20 @@ bool Endpoint::find_local(void* descriptor, Segment& segment, std::uint64_t acce
   if (!domain_.regions().covers(descriptor, segment.local, segment.size, access)) return false;
   segment.region = static_cast<Region*>(static_cast<fid_mr*>(descriptor));
   return true;
+}
+
+void end_movers() {
+  movers_end = true;
+  while (movers != 0) std::this_thread::yield();
+}
+
+void Endpoint::move_on() {
+  const timespec moment{.tv_sec = 0, .tv_nsec = 200'000};
+  for (; !ends_ && !movers_end; nanosleep(&moment, nullptr)) {
+    const std::lock_guard guard(domain_.mutex());
+    progress();
+  }
+  --movers;
 }
 
 void Endpoint::progress() {

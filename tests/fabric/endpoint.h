@@ -12,6 +12,7 @@
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -46,10 +49,12 @@ struct Operation {
   std::uint64_t flags = 0;     ///< of its completion
   bool reports = true;         ///< has a completion
   bool awaits_answer = false;  ///< completes when the peer has answered
+  bool is_delivered = false;   ///< completes when it is delivered, or claims so
   bool never_completes = false;
   std::vector<Segment> segments;
   std::vector<std::byte> copy;  ///< of what was injected
   std::uint64_t total = 0;
+  bool is_fetched = false;    ///< a message that waits for its receiver
   std::uint64_t arrived = 0;  ///< bytes that have been read
   void* result = nullptr;     ///< of an atomic operation: where the former value goes
   std::size_t width = 0;      ///< and its bytes
@@ -93,6 +98,7 @@ class Endpoint : public fid_ep {
   struct Peer {
     std::unique_ptr<Inbox> inbox;  ///< null: it has gone
     std::deque<Outgoing> queue;
+    std::uint64_t known_at = 0;  ///< this endpoint's polls
     bool is_contacted = false;
     bool is_connected = false;
     bool has_shaken_hands = false;
@@ -150,7 +156,11 @@ class Endpoint : public fid_ep {
   void answer(const Packet& request, Packet&& packet, std::vector<Segment> segments = {});
   void acknowledge(const Packet& request, int error);
 
+  void move_on();
+
   Domain& domain_;
+  std::thread mover_;  ///< the provider's own, which calls `progress`
+  std::atomic<bool> ends_{false};
   std::uint64_t order_;
   std::uint64_t max_order_;
   std::uint64_t default_flags_;
@@ -167,6 +177,7 @@ class Endpoint : public fid_ep {
   std::uint64_t next_number_ = 1;
   std::map<std::uint64_t, Operation> operations_;
   std::map<Address, Peer> peers_;
+  std::uint64_t fetched_ = 0;  ///< messages that wait for their receivers
   std::uint64_t posts_ = 0;
   std::uint64_t refused_at_read_ = UINT64_MAX;
   std::uint64_t polls_ = 0;
@@ -190,6 +201,8 @@ class Endpoint : public fid_ep {
 
 /// Whether the interface has this operation on this type; `is_compare`: it compares.
 bool has_atomic(fi_datatype type, fi_op operation, bool is_compare);
+/// Whether the operation is called so in knobs.
+bool has_name(fi_op operation, std::string_view name);
 /// Bytes of a type; 0: none that atomic operations are on.
 std::size_t width_of(fi_datatype type);
 /// Carries it out on memory; returns the former value.

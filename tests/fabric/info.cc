@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <string_view>
 
 #include "address.h"
 #include "knobs.h"
@@ -66,11 +68,15 @@ std::uint64_t bits_of(std::string_view text, const Word (&table)[N]) {
   return bits;
 }
 
-std::string nic_name(int nic) {
-  std::string name = knobs().nic_name;
+/// The name with a number in it, at the %.
+std::string numbered(std::string name, int number) {
   const std::size_t place = name.find('%');
-  const std::string number = std::to_string(nic);
-  return place == std::string::npos ? name + number : name.replace(place, 1, number);
+  return place == std::string::npos ? name : name.replace(place, 1, std::to_string(number));
+}
+
+std::string nic_name(int nic) {
+  const std::string& name = knobs().nic_name;
+  return numbered(name.find('%') == std::string::npos ? name + "%" : name, nic);
 }
 
 /// What the provider cannot do of what the hints ask; null: it can do all.
@@ -219,7 +225,7 @@ class Negotiation {
 
   bool place(fi_info& info, int nic, const char* node) const {
     const std::uint16_t fabric = fabric_of(nic);
-    info.fabric_attr->name = strdup(("sim-fabric-" + std::to_string(fabric)).c_str());
+    info.fabric_attr->name = strdup(numbered(knobs().fabric_name, fabric).c_str());
     const fi_fabric_attr* asked = hints_ != nullptr ? hints_->fabric_attr : nullptr;
     if (asked != nullptr && asked->name != nullptr &&
         std::strcmp(asked->name, info.fabric_attr->name) != 0)
@@ -335,6 +341,17 @@ int nic_of(const char* domain_name) {
 std::uint16_t fabric_of(int nic) {
   return static_cast<std::uint16_t>(static_cast<std::uint64_t>(nic) %
                                     std::max<std::uint64_t>(knobs().fabrics, 1));
+}
+
+std::uint16_t reach_of(int nic) {
+  // Read once, as the variable is by those that have it.
+  static const std::uint16_t identity = [] {
+    const std::string& variable = knobs().identity;
+    const char* const value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+    return static_cast<std::uint16_t>(
+        value == nullptr ? 0 : std::hash<std::string_view>{}(value)&0xff00U);
+  }();
+  return static_cast<std::uint16_t>(fabric_of(nic) + identity);
 }
 
 int get_info(std::uint32_t version, const char* node, const char* /*service*/,

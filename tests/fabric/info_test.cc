@@ -112,6 +112,14 @@ TEST(Report, NamesItsProviderNicsAndFabrics) {
   run({"nic_pci=0"}, [] { EXPECT_EQ(look_up()->nic, nullptr); });
 }
 
+TEST(Report, MayHaveOneNameForSeveralFabrics) {
+  run({"nics=2,fabrics=2,fabric_name=ib"}, [] {
+    const Info info = look_up();
+    EXPECT_STREQ(info->fabric_attr->name, "ib");
+    EXPECT_STREQ(info->next->fabric_attr->name, "ib");
+  });
+}
+
 TEST(Report, TakesTheAddressFormatOfItsNetwork) {
   run({"address=sockaddr"}, [] {
     const Info info = look_up();
@@ -241,6 +249,12 @@ TEST(Open, FailsAfterASuccessfulLookUp) {
     EXPECT_EQ(Client(look_up(), 101).failed, "fi_enable");
     EXPECT_EQ(Client(look_up(), 100).failed, "");
   });
+}
+
+TEST(Open, MakesQueuesForTheUniverse) {
+  run({"universe_cq=10,cq_max=1K"}, [] { EXPECT_EQ(Client().failed, "fi_enable"); });
+  run({.knobs = "universe_cq=10,cq_max=1K", .variables = {{"FI_UNIVERSE_SIZE", "100"}}},
+      [] { EXPECT_EQ(Client().failed, ""); });
 }
 
 TEST(Open, ForbidsForks) {

@@ -36,7 +36,10 @@ constexpr std::uint64_t polls_per_look = 512;
 
 Endpoint::Peer& Endpoint::peer_of(const Address& address) {
   const auto [found, is_new] = peers_.try_emplace(address);
-  if (is_new) found->second.inbox = Inbox::open(address, inbox_->address().fabric);
+  if (is_new) {
+    found->second.inbox = Inbox::open(address, inbox_->address().fabric);
+    found->second.known_at = polls_;
+  }
   return found->second;
 }
 
@@ -83,6 +86,9 @@ ssize_t Endpoint::connect(Peer& peer, Kind kind) {
 
 ssize_t Endpoint::admit(Peer& peer, Kind kind) {
   const Knobs& own = knobs();
+  if (own.self_reached == 0 && peer.inbox && peer.inbox->address() == inbox_->address())
+    return -FI_EAGAIN;
+  if (polls_ < peer.known_at + own.address_polls) return -FI_EAGAIN;
   if (own.again_until_read != 0 && refused_at_read_ == transmit_queue_->reads()) return -FI_EAGAIN;
   ++posts_;
   if (own.again_every != 0 && posts_ % own.again_every == 0) return -FI_EAGAIN;
@@ -108,12 +114,14 @@ ssize_t Endpoint::post(Operation&& operation, fi_addr_t to) {
   if (!address) return -FI_EINVAL;
   Peer& peer = peer_of(*address);
   ssize_t refused = admit(peer, operation.kind);
+  if (operation.is_fetched && fetched_ >= own.fetched) refused = -FI_EAGAIN;
   if (refused == 0 && operation.reports && !transmit_queue_->reserve()) refused = -FI_EAGAIN;
   if (refused != 0) {
     refused_at_read_ = transmit_queue_->reads();
     return refused;
   }
-  count(operation.kind);
+  count(operation);
+  if (operation.is_fetched) ++fetched_;
   const std::uint64_t number = next_number_++;
   for (const Segment& segment : operation.segments) operation.total += segment.size;
   Outgoing outgoing;
@@ -208,6 +216,7 @@ void Endpoint::complete(std::uint64_t number, int error) {
     completion.error = error;
     transmit_queue_->add(completion, operation.reports);
   }
+  if (operation.is_fetched) --fetched_;
   operations_.erase(found);
 }
 

@@ -47,6 +47,13 @@ std::string_view variable(const char* name) {
   return text == nullptr ? std::string_view() : text;
 }
 
+/// The number that a variable has; `otherwise` if it has none.
+std::uint64_t number_of(const std::string& name, std::uint64_t otherwise) {
+  std::uint64_t value = otherwise;
+  if (!name.empty()) parse(variable(name.c_str()), value);
+  return value;
+}
+
 /// The knobs of FI_GEXSIM_WHERE="VARIABLE=VALUE:knobs", if they hold here.
 std::string_view knobs_of_here() {
   const std::string_view where = variable("FI_GEXSIM_WHERE");
@@ -91,6 +98,11 @@ Knobs read_environment() {
   if (const std::string_view seed = variable("FI_GEXSIM_SEED");
       !seed.empty() && !parse(seed, read.seed))
     refuse("no seed:", seed);
+  // Variables by which real providers are set. They are read once, as most of those do.
+  read.eager = number_of(read.eager_variable, read.eager);
+  if (const std::uint64_t seconds = number_of(read.patience_variable, 0); seconds != 0)
+    read.connect_patience_ms = 1000 * seconds;
+  read.universe_cq *= number_of("FI_UNIVERSE_SIZE", 1024);
   return read;
 }
 

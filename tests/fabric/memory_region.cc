@@ -177,6 +177,9 @@ int Regions::add(Region& region, std::uint64_t wanted_key) {
     // Not in a row: a client must not guess them.
     next_key_ = next_key_ * 5 + 3;
     key = own.key_size < sizeof key ? next_key_ & ((1ULL << 8 * own.key_size) - 1) : next_key_;
+  } else if (own.mr_refuses_guessable != 0 && key >> 32 == 0 &&
+             (region.access() & (FI_REMOTE_READ | FI_REMOTE_WRITE)) != 0) {
+    return -FI_EKEYREJECTED;
   } else if (own.key_size < sizeof key && key >> 8 * own.key_size != 0) {
     return -FI_EKEYREJECTED;
   }

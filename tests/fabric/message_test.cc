@@ -147,6 +147,34 @@ TEST(Messages, ToAnotherFabricDoNotArrive) {
   });
 }
 
+TEST(Messages, ToAnotherIdentityDoNotArrive) {
+  for (const bool are_same : {false, true})
+    run({"identity=JOB"}, [are_same] {
+      int back[2];
+      ASSERT_EQ(pipe(back), 0);
+      const pid_t child = fork();
+      setenv("JOB", child == 0 && !are_same ? "one" : "another", 1);
+      Client own;
+      char name[16];
+      std::size_t size = sizeof name;
+      ASSERT_EQ(fi_getname(&own.endpoint->fid, name, &size), 0);
+      if (child == 0) {
+        ASSERT_EQ(write(back[1], name, size), 16);
+        pause();
+      }
+      ASSERT_EQ(read(back[0], name, size), 16);
+      fi_addr_t other = FI_ADDR_NOTAVAIL;
+      fi_av_insert(own.addresses, name, 1, &other, 0, nullptr);
+      own.send(other, "x");
+      std::vector<Entry> found;
+      for (int i = 0; i < 2000 && found.empty(); ++i) found = own.poll();
+      ASSERT_EQ(found.size(), 1U);
+      EXPECT_EQ(found[0].error, are_same ? 0 : FI_EHOSTUNREACH);
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    });
+}
+
 TEST(DeadPeers, AreReportedOrNot) {
   const auto outcome = [] {
     Client living;
@@ -222,6 +250,54 @@ TEST(Posting, LosesPatienceWithASilentPeer) {
     for (;;) pair.a.send(pair.to_b, "x");
   });
   EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
+}
+
+TEST(Posting, HasThePatienceThatAVariableGivesIt) {
+  run({.knobs = "connect_polls=1,connect_patience_ms=1,patience_variable=SECONDS",
+       .variables = {{"SECONDS", "1000"}}},
+      [] {
+        Pair pair;
+        const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+        while (std::chrono::steady_clock::now() < until)
+          EXPECT_EQ(pair.a.send(pair.to_b, "x"), -FI_EAGAIN);
+      });
+}
+
+TEST(Posting, WaitsUntilAnAddressIsKnown) {
+  run({"address_polls=3"}, [] {
+    Pair pair;
+    EXPECT_EQ(refusals(&pair.b, [&] { return pair.a.send(pair.to_b, "x"); }), -1);
+    for (int i = 0; i < 3; ++i) pair.a.poll();
+    EXPECT_EQ(pair.a.send(pair.to_b, "x"), 0);
+  });
+}
+
+TEST(Posting, MayNotReachItself) {
+  run({"self_reached=0"}, [] {
+    Pair pair;
+    EXPECT_EQ(refusals(&pair.a, [&] { return pair.a.send(pair.a.meet(pair.a), "x"); }), -1);
+    EXPECT_EQ(pair.a.send(pair.to_b, "x"), 0);
+  });
+}
+
+TEST(Posting, WaitsForReceiversToFetchLongMessages) {
+  const std::string text = "long";
+  run({"eager=3,fetched=1"}, [&] {
+    Pair pair;
+    EXPECT_EQ(pair.a.send(pair.to_b, text), 0);
+    EXPECT_EQ(pair.a.send(pair.to_b, text), -FI_EAGAIN);
+    EXPECT_EQ(pair.a.send(pair.to_b, "x"), 0);
+    char into[2][16];
+    for (auto& one : into) pair.b.receive(one, sizeof one);
+    pair.b.wait_for(2);
+    pair.a.wait_for(2);
+    EXPECT_EQ(pair.a.send(pair.to_b, text), 0);
+  });
+  run({.knobs = "eager=3,eager_variable=LONGEST,fetched=1", .variables = {{"LONGEST", "4"}}}, [&] {
+    Pair pair;
+    EXPECT_EQ(pair.a.send(pair.to_b, text), 0);
+    EXPECT_EQ(pair.a.send(pair.to_b, text), 0);
+  });
 }
 
 TEST(Posting, WaitsInsideForAPeerThatDoesNotPoll) {

@@ -54,6 +54,11 @@ ssize_t settle(Endpoint& endpoint, Operation& operation, std::uint64_t flags, vo
     operation.awaits_answer = true;
   if (operation.kind == Kind::read || operation.kind == Kind::atomic)
     operation.awaits_answer = true;
+  operation.is_delivered = is_delivery;
+  if (operation.kind == Kind::send && total > knob.eager) {
+    operation.is_fetched = true;
+    operation.awaits_answer = true;
+  }
   if (endpoint.is_selective() && (flags & FI_COMPLETION) == 0) operation.reports = false;
   return 0;
 }
@@ -201,6 +206,8 @@ ssize_t operate(fid_ep* endpoint, const void* operand, std::size_t count, void* 
                 void* result_descriptor, fi_addr_t to, std::uint64_t target, std::uint64_t key,
                 fi_datatype type, fi_op operation, void* context) {
   if (count != 1 || !has_atomic(type, operation, compare != nullptr)) return -FI_EOPNOTSUPP;
+  if (knobs().atomic_delivery == 0 && (own(endpoint).default_flags() & FI_DELIVERY_COMPLETE) != 0)
+    return -FI_EOPNOTSUPP;
   Operation made;
   made.kind = Kind::atomic;
   made.context = context;

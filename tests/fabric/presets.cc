@@ -11,14 +11,15 @@ const std::vector<Preset>& presets() {
        "key_size=4,mr_refuses_null=1,inject=192,max_message=4294967295,tx_size=1024,iov=1,"
        "orders=sas|waw|rma_rar|rma_waw|atomic_rar|atomic_war|atomic_waw,reorder=6,visible_polls=3,"
        "delivery=kept,delivery_polls=4,cq_size=256,release=alone,recv_align=1,atomics=cxi,"
-       "strict_tx_caps=1"},
+       "atomic_delivery=0,strict_tx_caps=1,eager=16K,eager_variable=FI_CXI_RDZV_THRESHOLD,"
+       "fetched=256"},
       // InfiniBand and RoCE below libfabric's layer for connections.
       {"verbs;ofi_rxm",
        "name=verbs;ofi_rxm,nic_name=mlx5_%,address=sockaddr,mr_mode=virt_addr|allocated|prov_key,"
        "mr_if_offered=local,key_size=4,inject=16K,tx_size=2048,"
        "orders=rar|raw|ras|waw|was|saw|sas|rma_rar|rma_raw|rma_waw,orders_as_asked=0,"
        "atomics_void_order=1,delivery=ignored,visible_polls=12,connect_polls=2,close_loses=1,"
-       "cq_data=4,multi_recv=1"},
+       "cq_data=4,multi_recv=1,eager=16K,eager_variable=FI_OFI_RXM_BUFFER_SIZE,universe_cq=256"},
       // Elastic Fabric Adapter. Packets in any order, reads overtake writes.
       {"efa",
        "name=efa,nic_name=rdmap%s0-rdm,address=efa,mr_mode=virt_addr|allocated|prov_key,"
@@ -32,17 +33,17 @@ const std::vector<Preset>& presets() {
        "tx_reported=max,orders=sas|rar|raw|war|waw|rma_rar|rma_raw|rma_war|rma_waw,"
        "orders_as_asked=0,max_order=4K,visible_polls=2,blocks_ms=2,connect_polls=1,connect_"
        "patience_ms=5000,iov=1,"
-       "release=each,endpoints=64"},
+       "release=each,endpoints=64,identity=FI_PSM3_UUID,patience_variable=FI_PSM3_CONN_TIMEOUT"},
       {"psm2",
        "name=psm2,nic_name=hfi1_%,address=psmx2,required_mode=context,inject=64,max_message=4G,"
        "tx_size=1024,tx_reported=max,orders=sas|rar|raw|war|waw|rma_rar|rma_raw|rma_war|rma_waw,"
        "orders_as_asked=0,max_order=4K,visible_polls=2,blocks_ms=2,connect_polls=1,connect_"
        "patience_ms=5000,iov=1,"
-       "release=each,endpoints=1"},
+       "release=each,endpoints=1,identity=FI_PSM2_UUID,patience_variable=FI_PSM2_CONN_TIMEOUT"},
       {"opx",
        "name=opx,nic_name=hfi1_%,address=opx,inject=16,max_message=max,tx_size=1024,"
        "tx_reported=max,rm=echo,orders=atomic_rar|atomic_raw|atomic_war|atomic_waw,reorder=4,"
-       "visible_polls=2,iov=1,endpoints=160"},
+       "visible_polls=2,iov=1,endpoints=160,identity=FI_OPX_UUID"},
       // The native reliable datagrams of libfabric 1.18's tcp.
       {"tcp",
        "name=tcp,nic_name=sim%,address=sockaddr,inject=128,max_message=max,tx_size=64K,rma_iov=4,"

@@ -27,7 +27,7 @@ fi_provider provider = [] {
   made.fi_version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
   made.getinfo = get_info;
   made.fabric = open_fabric;
-  made.cleanup = [] {};
+  made.cleanup = end_movers;
   return made;
 }();
 

@@ -35,7 +35,7 @@ bool must_follow(const Packet& later, const Packet& earlier) {
   if (!any_atomic) bits |= transfers[row][column];
   if (later.kind == Kind::atomic && earlier.kind == Kind::atomic)
     bits |= FI_ORDER_ATOMIC_WAW | FI_ORDER_ATOMIC_RAW;
-  if ((later.order & bits) == 0) return false;
+  if ((later.order & bits) == 0 || knobs().order_kept == 0) return false;
   const bool has_extent = earlier.kind == Kind::write && later.kind != Kind::send;
   return !has_extent ||
          std::max(earlier.total, later.kind == Kind::write ? later.total : 0) <= later.max_order;
@@ -267,10 +267,16 @@ void Endpoint::operate(const Arrival& arrival) {
     acknowledge(packet, FI_EACCES);
     return;
   }
+  if (has_name(static_cast<fi_op>(packet.atomic_operation), knobs().atomic_fails)) {
+    acknowledge(packet, FI_EOPNOTSUPP);
+    return;
+  }
   Packet result{};
   result.kind = Kind::atomic_result;
   result.operand = operate_on(memory, type, static_cast<fi_op>(packet.atomic_operation),
                               packet.operand, packet.expected);
+  if (knobs().atomic_swapped != 0)
+    result.operand = __builtin_bswap64(result.operand) >> (64 - 8 * width_of(type));
   answer(packet, std::move(result));
 }
 

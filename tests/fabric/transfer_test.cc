@@ -7,8 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "client.h"
 
@@ -108,6 +110,7 @@ TEST(Writes, AreOvertakenByReadsUnlessThatIsAsked) {
   run({"visible_polls=5,orders=rma_raw"}, [&] { EXPECT_EQ(read_value({}), 0U); });
   run({"visible_polls=5,orders=rma_raw"}, [&] { EXPECT_EQ(read_value(ordered), 7U); });
   run({"visible_polls=5,orders=rma_raw,max_order=4"}, [&] { EXPECT_EQ(read_value(ordered), 0U); });
+  run({"visible_polls=5,orders=rma_raw,order_kept=0"}, [&] { EXPECT_EQ(read_value(ordered), 0U); });
 }
 
 TEST(Writes, OfSeveralPiecesAreCutInPackets) {
@@ -175,6 +178,7 @@ TEST(Regions, AreRefused) {
     EXPECT_EQ(client.enroll(&word, 8, region), 0);
     EXPECT_EQ(client.enroll(&word, 8, region), -FI_ENOSPC);
   });
+  run({"mr_refuses_guessable=1"}, [&] { EXPECT_EQ(result(&word, 8), -FI_EKEYREJECTED); });
   run({"mr_bytes=7"}, [&] { EXPECT_EQ(result(&word, 8), -FI_ENOMEM); });
   run({"mr_refuses_null=1"}, [&] { EXPECT_EQ(result(nullptr, 8), -FI_EINVAL); });
   run({"mr_refuses_readonly=1"}, [&] {
@@ -258,6 +262,44 @@ TEST(Atomics, AreThoseOfTheNetwork) {
     EXPECT_EQ(reach.a.wait_for(1, {&reach.b})[0].error, 0);
     EXPECT_EQ(former, 5U);
     EXPECT_EQ(reach.word, 8U);
+  });
+}
+
+TEST(Atomics, AreNotWhatIsClaimed) {
+  struct Outcome {
+    ssize_t refused = 0;
+    int error = 0;
+    std::uint64_t former = 0;
+  };
+  const auto outcome = [](const Ask& ask) {
+    Reach reach(ask);
+    reach.word = 5;
+    Outcome found;
+    found.refused = reach.a.add(reach.to_b, 3, &found.former, reach.region, &reach.word);
+    if (found.refused == 0) found.error = reach.a.wait_for(1, {&reach.b})[0].error;
+    return found;
+  };
+  run({"atomics=all,atomic_fails=sum"},
+      [&] { EXPECT_EQ(outcome(with_atomics).error, FI_EOPNOTSUPP); });
+  run({"atomics=all,atomic_swapped=1"},
+      [&] { EXPECT_EQ(outcome(with_atomics).former, std::uint64_t{5} << 56); });
+  const Ask delivered = [](fi_info& hints) {
+    with_atomics(hints);
+    hints.tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  };
+  run({"atomics=all,atomic_delivery=0"}, [&] {
+    EXPECT_EQ(outcome(with_atomics).refused, 0);
+    EXPECT_EQ(outcome(delivered).refused, -FI_EOPNOTSUPP);
+  });
+}
+
+TEST(Writes, ArriveByAThreadOfTheProviders) {
+  run({"progress_thread=1"}, [] {
+    Reach reach;
+    const std::uint64_t value = 7;
+    EXPECT_EQ(reach.a.write(reach.to_b, &value, sizeof value, reach.region, &reach.word), 0);
+    const std::atomic_ref<std::uint64_t> word(reach.word);
+    while (word.load() != value) std::this_thread::yield();
   });
 }
 

@@ -84,6 +84,18 @@ TEST_F(LossDetectorTest, FindsItAlsoWhileOthersComeAndGo) {
   EXPECT_GT(lost, 0u);
 }
 
+TEST_F(LossDetectorTest, FindsWhatComesTwice) {
+  send(3);
+  come(4);
+  const auto first = asked();
+  ASSERT_TRUE(first);
+  // Its sender may not have counted it yet.
+  EXPECT_FALSE(asker_.has_surplus(1, answerer_.answer_to(0, *first)));
+  EXPECT_TRUE(asker_.has_surplus(1, answerer_.answer_to(0, *first)));
+  send(1);
+  EXPECT_FALSE(asker_.has_surplus(1, answerer_.answer_to(0, *first)));
+}
+
 TEST_F(LossDetectorTest, WhatIsUnderWayIsNotLost) {
   // Always some on their way, each for less than two rounds.
   int sent = 0;

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/cache_line.h"
@@ -75,6 +76,14 @@ class LossDetector {
     return {question.round, peers_[asker].received, 1, 0};
   }
 
+  /// An answer; returns true if more have come for sure than were sent: some were delivered twice.
+  bool has_surplus(std::uint32_t rank, const Tally& answer) noexcept {
+    Peer& peer = peers_[rank];
+    // A thread counts what it has sent only afterwards: once may be by chance.
+    const bool is_more = answer.received > peer.sent.load(std::memory_order_relaxed);
+    return std::exchange(peer.had_surplus, is_more) && is_more;
+  }
+
   /// An answer; returns how many messages are lost for sure.
   std::uint64_t take_answer(std::uint32_t rank, const Tally& answer) noexcept {
     Peer& peer = peers_[rank];
@@ -109,6 +118,7 @@ class LossDetector {
     std::uint64_t asked = 0;        ///< sent before the last question
     std::uint64_t before = 0;       ///< before the question before, where that found some missing
     std::uint64_t long_before = 0;  ///< and before the one before that
+    bool had_surplus = false;       ///< in the last answer
     std::uint32_t late_rounds = 0;  ///< in which those were still missing
     std::uint64_t interval_ns = shortest_interval_ns / 2;
     std::uint64_t next_ns = 0;

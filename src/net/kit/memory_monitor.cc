@@ -98,6 +98,11 @@ bool MemoryMonitor::watch(const Range& pages) noexcept {
   return ioctl(events_, UFFDIO_REGISTER, &registration) == 0;
 }
 
+void MemoryMonitor::unwatch(const Range& pages) noexcept {
+  uffdio_range range{pages.begin, pages.end - pages.begin};
+  ioctl(events_, UFFDIO_UNREGISTER, &range);
+}
+
 bool MemoryMonitor::catch_up() noexcept {
   // Copies nothing to nowhere, which is refused (EINVAL). But from the moment at which a thread
   // begins to unmap watched memory until the event of that has been read, the kernel defers

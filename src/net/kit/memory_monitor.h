@@ -51,6 +51,7 @@ class MemoryMonitor {
   /// Watches whole pages. False: this memory is of a kind that cannot be watched, or another
   /// userfaultfd watches it.
   bool watch(const Range& pages) noexcept;
+  void unwatch(const Range& pages) noexcept;
 
   /// Waits until `changes` reports all that was unmapped before this call, also by threads that
   /// are still inside their system calls. False: it does not yet, after a long while.

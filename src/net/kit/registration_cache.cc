@@ -40,7 +40,8 @@ RegistrationCache::Counts RegistrationCache::counts() const {
 
 RegistrationCache::Piece* RegistrationCache::hold(const void* address, std::size_t size) {
   const Range pages = pages_of(address, size);
-  if (size_of(pages) > bounds_.bytes) return nullptr;
+  // Relaxed: one that sees it late is refused once more.
+  if (size_of(pages) > bounds_.bytes || is_useless_.load(std::memory_order_relaxed)) return nullptr;
   Pieces gone;
   Range all = pages;
   Piece* found = nullptr;
@@ -209,6 +210,14 @@ RegistrationCache::Piece* RegistrationCache::reserve(const Range& pages, Pieces&
   return &piece;
 }
 
+void RegistrationCache::learn_from_refusal(const Range& pages) noexcept {
+  monitor_.unwatch(pages);
+  void* const handle = registry_.add(reinterpret_cast<void*>(pages.begin), size_of(pages));
+  if (handle == nullptr) return;
+  is_useless_.store(true, std::memory_order_relaxed);
+  registry_.remove(handle);
+}
+
 RegistrationCache::Piece* RegistrationCache::add(const Range& pages) {
   Pieces gone;
   Piece* piece = nullptr;
@@ -220,6 +229,7 @@ RegistrationCache::Piece* RegistrationCache::add(const Range& pages) {
   remove(gone);
   if (piece == nullptr || piece->handle != nullptr) return piece;
   void* handle = registry_.add(reinterpret_cast<void*>(pages.begin), size_of(pages));
+  if (handle == nullptr) learn_from_refusal(pages);
   const std::lock_guard lock(mutex_);
   if (handle != nullptr) {
     ++counts_.registered;

@@ -17,6 +17,7 @@
 //
 // Thread rules: any.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -67,7 +68,8 @@ class RegistrationCache {
   RegistrationCache& operator=(const RegistrationCache&) = delete;
 
   /// A piece that holds these bytes, until it is released. Null: they are more than the bounds,
-  /// or of memory that cannot be registered or watched, or is just being registered.
+  /// or of memory that cannot be registered or watched, or is just being registered. Of a registry
+  /// that refuses what is watched nothing is kept from then on.
   Piece* hold(const void* address, std::size_t size);
   void release(Piece& piece);
 
@@ -105,14 +107,18 @@ class RegistrationCache {
   /// A registered piece of these pages, held by the caller, or null.
   Piece* add(const Range& pages);
   void remove(Pieces& gone) noexcept;
+  /// These pages cannot be registered: finds out whether that is because they are watched, which
+  /// they are no longer.
+  void learn_from_refusal(const Range& pages) noexcept;
 
   MemoryRegistry& registry_;
   MemoryMonitor& monitor_;
   const Bounds bounds_;
-  mutable std::mutex mutex_;  ///< of what follows
-  Pieces pieces_;             ///< the last used first
-  ByBegin by_begin_;          ///< those that are not forgotten
-  std::size_t bytes_ = 0;     ///< of these
+  std::atomic<bool> is_useless_{false};  ///< the registry refuses what is watched
+  mutable std::mutex mutex_;             ///< of what follows
+  Pieces pieces_;                        ///< the last used first
+  ByBegin by_begin_;                     ///< those that are not forgotten
+  std::size_t bytes_ = 0;                ///< of these
   Counts counts_;
 };
 

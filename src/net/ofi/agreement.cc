@@ -50,6 +50,12 @@ Verdict verdict_on(const std::vector<Introduction>& all, bool is_named) {
   return verdict;
 }
 
+Broken broken_of(const std::vector<Introduction>& all) {
+  Broken broken = 0;
+  for (const Introduction& one : all) broken |= one.broken;
+  return broken;
+}
+
 OneSidedExtent common_extent(const std::vector<Introduction>& all) {
   OneSidedExtent common = all[0].one_sided;
   for (const Introduction& one : all) {

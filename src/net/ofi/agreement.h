@@ -24,6 +24,8 @@ struct Introduction {
   std::uint32_t ready;
   std::byte name[max_name];
   OneSidedExtent one_sided;
+  Place scratch;  ///< that peers may write to without harm
+  Broken broken;  ///< of the provider, as far as it was found
 };
 
 /// All ranks come to the same from the same introductions.
@@ -37,6 +39,9 @@ struct Verdict {
 };
 /// `is_named`: the user has named the provider, and none other is looked for.
 Verdict verdict_on(const std::vector<Introduction>& all, bool is_named);
+
+/// Returns all that any rank has found broken.
+Broken broken_of(const std::vector<Introduction>& all);
 
 /// Returns what the one-sided operations of all ranks have in common.
 OneSidedExtent common_extent(const std::vector<Introduction>& all);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <tuple>
 
 namespace gex::net::ofi {
@@ -72,15 +73,18 @@ void write_as(Operand operand, const void* first, void* to) noexcept {
   std::memcpy(to, &value, sizeof value);
 }
 
-bool has(fid_ep* endpoint, const AtomicPlan& plan) noexcept {
+/// Of all bits of operations.
+constexpr std::uint32_t operation_bits = 25;
+
+}  // namespace
+
+bool has_operation(fid_ep* endpoint, const AtomicPlan& plan) noexcept {
   std::size_t count = 0;
   const int result = plan.compares
                          ? fi_compare_atomicvalid(endpoint, plan.type, plan.operation, &count)
                          : fi_fetch_atomicvalid(endpoint, plan.type, plan.operation, &count);
   return result == 0 && count != 0;
 }
-
-}  // namespace
 
 std::optional<AtomicPlan> atomic_plan(std::uint32_t data_type, std::uint32_t operation) noexcept {
   const Type* type = type_of(data_type);
@@ -115,10 +119,10 @@ AtomicOperations AtomicOperations::of(fid_ep* endpoint) noexcept {
   AtomicOperations operations;
   static_assert(std::size(types) == std::tuple_size_v<decltype(by_type_)>);
   for (std::size_t type = 0; type < std::size(types); ++type)
-    for (std::uint32_t bit = 0; bit <= 24; ++bit) {
+    for (std::uint32_t bit = 0; bit < operation_bits; ++bit) {
       const std::uint32_t operation = 1U << bit;
       const std::optional<AtomicPlan> plan = atomic_plan(types[type].data_type, operation);
-      if (plan && has(endpoint, *plan)) operations.by_type_[type] |= operation;
+      if (plan && has_operation(endpoint, *plan)) operations.by_type_[type] |= operation;
     }
   return operations;
 }
@@ -126,6 +130,20 @@ AtomicOperations AtomicOperations::of(fid_ep* endpoint) noexcept {
 std::uint32_t AtomicOperations::on(std::uint32_t data_type) const noexcept {
   const Type* type = type_of(data_type);
   return type == nullptr ? 0 : by_type_[static_cast<std::size_t>(type - types)];
+}
+
+void AtomicOperations::keep_if(const std::function<bool(const AtomicPlan& plan)>& keep) {
+  for (std::size_t type = 0; type < std::size(types); ++type) {
+    std::map<fi_op, bool> answers;
+    for (std::uint32_t bit = 0; bit < operation_bits; ++bit) {
+      const std::uint32_t operation = 1U << bit;
+      if ((by_type_[type] & operation) == 0) continue;
+      const AtomicPlan plan = *atomic_plan(types[type].data_type, operation);
+      const auto [answer, is_new] = answers.try_emplace(plan.operation);
+      if (is_new) answer->second = keep(plan);
+      if (!answer->second) by_type_[type] &= ~operation;
+    }
+  }
 }
 
 void AtomicOperations::intersect(const AtomicOperations& other) noexcept {

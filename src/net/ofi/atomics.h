@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "net/ofi/fabric.h"
@@ -36,6 +37,9 @@ struct AtomicWords {
 /// Null if no provider has it.
 std::optional<AtomicPlan> atomic_plan(std::uint32_t data_type, std::uint32_t operation) noexcept;
 
+/// Returns true if the endpoint claims to have the operation, fetching.
+bool has_operation(fid_ep* endpoint, const AtomicPlan& plan) noexcept;
+
 /// The operand that the provider is given, in `width` bytes at `to`.
 void write_operand(const AtomicPlan& plan, const void* first, void* to) noexcept;
 
@@ -46,6 +50,8 @@ class AtomicOperations {
   static AtomicOperations of(fid_ep* endpoint) noexcept;
 
   std::uint32_t on(std::uint32_t data_type) const noexcept;
+  /// Leaves the operations for which `keep` is true. It is called once for each of the provider's.
+  void keep_if(const std::function<bool(const AtomicPlan& plan)>& keep);
   /// Leaves what the other has as well.
   void intersect(const AtomicOperations& other) noexcept;
 

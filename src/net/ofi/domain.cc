@@ -5,13 +5,17 @@
 
 namespace gex::net::ofi {
 
-RmaMeans rma_means(const fi_info& info) noexcept {
+RmaMeans rma_means(const fi_info& info, Broken broken) noexcept {
   RmaMeans means;
   const Habits habits = habits_of(info);
   means.delivery_complete =
       (info.tx_attr->op_flags & FI_DELIVERY_COMPLETE) != 0 && !habits.ignores_delivery;
   if ((info.tx_attr->msg_order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0)
     means.max_ordered = info.ep_attr->max_order_raw_size;
+  // Where bytes go by the processor, an answer for each put costs little.
+  if (means.delivery_complete && reach_of(info.fabric_attr->prov_name) == Reach::network &&
+      (broken & broken_write_order) == 0 && (info.tx_attr->msg_order & FI_ORDER_RMA_WAW) != 0)
+    means.max_fenced = info.ep_attr->max_order_waw_size;
   means.available =
       (info.caps & FI_RMA) != 0 && (means.delivery_complete || means.max_ordered != 0);
   means.atomics = means.available && (info.caps & FI_ATOMIC) != 0 && !habits.fails_at_atomics;
@@ -22,8 +26,9 @@ Habits habits_of(const fi_info& info) noexcept {
   return habits_of(std::string_view(info.fabric_attr->prov_name));
 }
 
-Domain::Domain(Info info, std::size_t ranks, std::size_t endpoints, std::string& error)
-    : info_(std::move(info)), rma_(rma_means(*info_)), ranks_(ranks) {
+Domain::Domain(Info info, Broken broken, std::size_t ranks, std::size_t endpoints,
+               std::string& error)
+    : info_(std::move(info)), rma_(rma_means(*info_, broken)), ranks_(ranks) {
   // What the choice asked for as a default is set for each operation instead.
   info_->tx_attr->op_flags = 0;
   fid_fabric* fabric = nullptr;
@@ -39,7 +44,7 @@ Domain::Domain(Info info, std::size_t ranks, std::size_t endpoints, std::string&
     return;
   fi_av_attr attributes{};
   attributes.type = info_->domain_attr->av_type;
-  attributes.count = ranks * endpoints;
+  attributes.count = ranks * endpoints + 1;  // and this rank once more, for its trial
   fid_av* peers = nullptr;
   took(fi_av_open(domain, &attributes, &peers, nullptr), peers, peers_, "fi_av_open", error);
 }

@@ -5,8 +5,10 @@
 // Thread rules: `insert` any where the provider is threaded; the rest before other threads come.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/ofi/fabric.h"
@@ -21,8 +23,27 @@ struct RmaMeans {
   bool delivery_complete = false;  ///< it reports when the bytes are at the peer
   /// The largest put that a read which follows it does not overtake; 0: reads overtake.
   std::size_t max_ordered = 0;
+  /// The largest put that a later one, which is delivered, does not overtake; 0: none is behind
+  /// another, or that is of no use.
+  std::size_t max_fenced = 0;
 };
-RmaMeans rma_means(const fi_info& info) noexcept;
+
+/// What a provider has been found not to keep, as bits.
+using Broken = std::uint32_t;
+/// Puts that complete when they are delivered complete before, or never.
+inline constexpr Broken broken_delivery = 1;
+/// Reads overtake puts.
+inline constexpr Broken broken_order = 2;
+/// Puts overtake puts.
+inline constexpr Broken broken_write_order = 4;
+
+RmaMeans rma_means(const fi_info& info, Broken broken = 0) noexcept;
+
+/// A place of a rank's memory, as its provider has peers name it.
+struct Place {
+  std::uint64_t address = 0;
+  std::uint64_t key = 0;
+};
 
 /// Returns the habits of the provider that this describes.
 Habits habits_of(const fi_info& info) noexcept;
@@ -32,7 +53,7 @@ class Domain {
   /// Opens everything; `error` is set and the object of no use when something could not be had.
   /// The provider is asked for room for the addresses of `endpoints` of each rank at once: one
   /// whose table grows may move it while other threads read it.
-  Domain(Info info, std::size_t ranks, std::size_t endpoints, std::string& error);
+  Domain(Info info, Broken broken, std::size_t ranks, std::size_t endpoints, std::string& error);
 
   const fi_info& info() const noexcept { return *info_; }
   RmaMeans rma() const noexcept { return rma_; }
@@ -54,6 +75,10 @@ class Domain {
   fi_addr_t address_of(std::uint32_t rank) const noexcept { return first_addresses_[rank]; }
   std::size_t ranks() const noexcept { return ranks_; }
 
+  /// Where each rank lets others write without harm (scratch.h).
+  void set_scratch_places(std::vector<Place> places) { scratch_places_ = std::move(places); }
+  const Place& scratch_place_of(std::uint32_t rank) const noexcept { return scratch_places_[rank]; }
+
  private:
   // In the order in which they stand on one another.
   Info info_;
@@ -64,6 +89,7 @@ class Domain {
   Fid<fid_domain> domain_;
   Fid<fid_av> peers_;
   std::vector<fi_addr_t> first_addresses_;
+  std::vector<Place> scratch_places_;
 };
 
 /// After an open function of libfabric's, which wrote to `object`; false after setting `error`.

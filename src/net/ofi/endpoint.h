@@ -64,6 +64,9 @@ class Endpoint {
     routes_[rank].transfers.store(address, std::memory_order_release);
   }
   /// The peer's first endpoint.
+  const Place& scratch_place_of(std::uint32_t rank) const noexcept {
+    return domain_.scratch_place_of(rank);
+  }
   fi_addr_t first_address_of(std::uint32_t rank) const noexcept { return domain_.address_of(rank); }
   /// Uses the first endpoint's addresses: all to the peers' first ones.
   void use_first_addresses() noexcept;

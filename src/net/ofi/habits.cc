@@ -45,6 +45,13 @@ Habits habits_of(std::string_view provider) noexcept {
   return {};
 }
 
+Reach reach_of(std::string_view provider) noexcept {
+  if (provider == "shm") return Reach::memory;
+  for (const std::string_view by_sockets : {"sockets", "net", "tcp", "udp"})
+    if (provider.starts_with(by_sockets)) return Reach::sockets;
+  return Reach::network;
+}
+
 bool takes_option_late(std::string_view provider, std::uint32_t library_version) noexcept {
   return habits_of(provider).has_files && library_version < FI_VERSION(2, 0);
 }

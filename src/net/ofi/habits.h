@@ -24,6 +24,14 @@ struct Habits {
   const char* advice = nullptr;
 };
 
+/// Which hosts a provider reaches.
+enum class Reach : std::uint8_t {
+  network,  ///< those that have it, by an interface of its own
+  sockets,  ///< every one; on one host it is made to stay on the loopback
+  memory,   ///< this one
+};
+Reach reach_of(std::string_view provider) noexcept;
+
 /// Of a provider as libfabric names it: "verbs;ofi_rxm".
 Habits habits_of(std::string_view provider) noexcept;
 

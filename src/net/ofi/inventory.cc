@@ -21,7 +21,7 @@ void append_to_list(std::string& list, const std::string& one) {
 /// Opens what a rank would open; returns the reason why that fails, or nothing.
 std::string why_not_opened(Info info) {
   std::string error;
-  const Domain domain(std::move(info), 1, 1, error);
+  const Domain domain(std::move(info), 0, 1, 1, error);
   if (!error.empty()) return error;
   Endpoint endpoint(domain, false, error);
   if (error.empty()) endpoint.enable(error);

@@ -68,6 +68,17 @@ bool keeps_order(const fi_info& info) noexcept {
 /// seconds.
 constexpr std::uint32_t rounds_without_order = 10;
 
+/// The end of a sentence about a rank that cannot be reached; `error`: libfabric's.
+std::string unreachable_text(long error) {
+  const long number = error < 0 ? -error : error;
+  const bool has_no_way = number == FI_EHOSTUNREACH || number == FI_ENETUNREACH;
+  return "cannot be reached: " + error_text(error) +
+         (has_no_way
+              ? "; the interfaces may be on different networks, and GEX_OFI_INTERFACE chooses "
+                "others"
+              : "");
+}
+
 /// Returns true if the error does not mean that a peer is out of reach.
 bool is_passing(int error) noexcept {
   return !lost_its_sender(error) && error != FI_ECONNREFUSED && error != FI_EHOSTUNREACH &&
@@ -119,7 +130,7 @@ SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Pi
       return sent;
     }
     if (result != -FI_EAGAIN)
-      lost_peer(host_, "ofi: rank %u cannot be reached: %s", peer, error_text(result).c_str());
+      lost_peer(host_, "ofi: rank %u %s", peer, unreachable_text(result).c_str());
   }
   SendBuffer* const buffer = buffers_.fill(channel, peer, pieces, size);
   if (buffer == nullptr) return would_block;
@@ -214,7 +225,7 @@ bool Network::try_post(SendBuffer& buffer) {
     give_back(buffer);
     return true;
   }
-  lost_peer(host_, "ofi: rank %u cannot be reached: %s", peer, error_text(result).c_str());
+  lost_peer(host_, "ofi: rank %u %s", peer, unreachable_text(result).c_str());
 }
 
 void Network::retry_postponed() {
@@ -333,6 +344,9 @@ void Network::take_tally(std::uint32_t peer, const Tally& tally) {
     return;
   }
   if (leaving_) return;
+  if (losses_.has_surplus(peer, tally))
+    fatal(host_, "ofi: the provider has delivered messages of rank %u to rank %u twice", host_.rank,
+          peer);
   if (const std::uint64_t lost = losses_.take_answer(peer, tally); lost != 0)
     fatal(host_, "ofi: %llu of rank %u's messages to rank %u were lost with a connection",
           static_cast<unsigned long long>(lost), host_.rank, peer);
@@ -351,6 +365,8 @@ void Network::completed(const fi_cq_data_entry& entry) {
       break;
     case OperationContext::Purpose::one_sided:
       one_sided_.completed(*static_cast<Transfer*>(operation));
+      break;
+    case OperationContext::Purpose::trial:
       break;
   }
 }
@@ -386,8 +402,7 @@ void Network::failed() {
     case OperationContext::Purpose::send: {
       auto& buffer = *static_cast<SendBuffer*>(operation);
       if (!leaving_ && !is_optional(buffer.kind))
-        lost_peer(host_, "ofi: rank %u cannot be reached: %s", buffer.peer,
-                  error_text(error.err).c_str());
+        lost_peer(host_, "ofi: rank %u %s", buffer.peer, unreachable_text(error.err).c_str());
       give_back(buffer);
       in_flight_.fetch_sub(1, std::memory_order_relaxed);
       break;
@@ -404,6 +419,8 @@ void Network::failed() {
     }
     case OperationContext::Purpose::one_sided:
       if (!leaving_) one_sided_.failed(*static_cast<Transfer*>(operation), error.err);
+      break;
+    case OperationContext::Purpose::trial:
       break;
   }
 }
@@ -431,7 +448,14 @@ void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buf
                      {data + sizeof *stamp, stamp->size(), stamp->source, &buffer});
     }
   }
-  receive_.completed(buffer, (entry.flags & FI_MULTI_RECV) != 0);
+  const bool is_released = (entry.flags & FI_MULTI_RECV) != 0;
+  if (!is_released && receive_.is_full(buffer, entry)) {
+    receive_.doubt(buffer);
+    if (receive_.are_kept())
+      fatal(host_, "ofi: the provider does not give back the receive buffers of rank %u",
+            host_.rank);
+  }
+  receive_.completed(buffer, is_released);
 }
 
 void Network::deliver(Channel channel, const Arrival& arrival) {

@@ -23,12 +23,15 @@
 #include "net/ofi/domain.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/inventory.h"
+#include "net/ofi/job_variables.h"
 #include "net/ofi/lanes.h"
 #include "net/ofi/network.h"
 #include "net/ofi/one_sided.h"
 #include "net/ofi/provider.h"
 #include "net/ofi/registration.h"
+#include "net/ofi/scratch.h"
 #include "net/ofi/segments.h"
+#include "net/ofi/trial.h"
 
 namespace gex::net::ofi {
 
@@ -57,6 +60,10 @@ class Ofi {
   const Domain& domain() const noexcept { return *domain_; }
   const Endpoint& first_endpoint() noexcept { return *lanes_->first().endpoint; }
   const OneSidedExtent& extent() const noexcept { return extent_; }
+  /// What its trial has found; `lost_atomics`: the names of operations that are not used.
+  Broken broken() const noexcept { return broken_; }
+  const std::string& lost_atomics() const noexcept { return lost_atomics_; }
+  Place scratch() const noexcept { return scratch_ ? scratch_->place_of(scratch_at) : Place{}; }
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
     return lanes_->send(channel, peer, pieces);
@@ -110,35 +117,50 @@ class Ofi {
   }
 
  private:
-  bool open(Info info, const Host& host, std::string& error);
+  /// Of its scratch page, on which it tries the provider before, peers write to this place.
+  static constexpr std::size_t scratch_at = Scratch::size - 64;
+
+  bool open(Info info, Broken known, const Host& host, std::string& error);
+  void try_provider(const Endpoint& first);
 
   std::string way_;            ///< "verbs;ofi_rxm/mlx5_0", "tcp;ofi_rxm"
   std::string choice_reason_;  ///< why that one
   std::unique_ptr<Domain> domain_;
   OneSidedExtent extent_{};  ///< what all ranks have agreed on
+  Broken broken_ = 0;
+  std::string lost_atomics_;
   std::optional<Registrar> registrar_;
+  std::optional<Scratch> scratch_;
+  std::optional<Trial> trial_;
   std::optional<Segments> segments_;
   std::optional<Lanes> lanes_;
 };
 
 Ofi::Ofi(Choice choice, const Host& host, std::string& error)
     : choice_reason_(std::move(choice.reason)) {
-  if (open(std::move(choice.info), host, error)) return;
+  if (open(std::move(choice.info), choice.broken, host, error)) return;
   // Another interface may be up.
   for (Info& other : choice.others) {
     std::string ignored;
-    if (!open(std::move(other), host, ignored)) continue;
+    if (!open(std::move(other), choice.broken, host, ignored)) continue;
     error.clear();
     return;
   }
 }
 
-bool Ofi::open(Info info, const Host& host, std::string& error) {
+bool Ofi::open(Info info, Broken known, const Host& host, std::string& error) {
+  // In the order in which they stand on one another.
+  lanes_.reset();
+  segments_.reset();
+  trial_.reset();
+  scratch_.reset();
+  registrar_.reset();
+  domain_.reset();
   way_ = info->fabric_attr->prov_name;
   // Ranks of a host may have taken different ones.
   if (has_own_interface(*info)) way_.append("/").append(info->domain_attr->name);
   const std::uint32_t lanes = Lanes::count_for(host, *info);
-  domain_ = std::make_unique<Domain>(std::move(info), host.size, lanes, error);
+  domain_ = std::make_unique<Domain>(std::move(info), known, host.size, lanes, error);
   if (!error.empty()) return false;
   const bool sleeps = host.env_integer("GEX_OFI_SLEEP") != 0;
   std::vector<std::unique_ptr<Endpoint>> endpoints;
@@ -157,9 +179,25 @@ bool Ofi::open(Info info, const Host& host, std::string& error) {
   const Endpoint& first = *endpoints.front();
   registrar_.emplace(first, registers_local_always(host), host.threaded != 0);
   extent_ = extent_of(first, registrar_->needs_local());
+  if (has_own_interface(domain_->info())) try_provider(first);
   segments_.emplace(host, *registrar_);
   lanes_.emplace(host, *domain_, *registrar_, *segments_, std::move(endpoints));
   return true;
+}
+
+void Ofi::try_provider(const Endpoint& first) {
+  if (extent_.available == 0) return;
+  std::string error;
+  scratch_.emplace(*registrar_, error);
+  if (!error.empty()) {
+    // Nor could a segment be registered.
+    scratch_.reset();
+    extent_.available = 0;
+    return;
+  }
+  trial_.emplace(*domain_, first, *scratch_);
+  broken_ = trial_->broken_puts();
+  if (broken_ == 0) lost_atomics_ = trial_->keep_working(extent_.atomics);
 }
 
 bool is_one_host(const Host& host) {
@@ -250,30 +288,27 @@ std::unique_ptr<Ofi> open(const Host& host, Choice choice, Introduction& mine, s
   std::memcpy(mine.name, name.data(), name.size());
   mine.name_size = is_text ? 0 : static_cast<std::uint32_t>(name.size());
   mine.one_sided = made->extent();
+  mine.scratch = made->scratch();
+  mine.broken = made->broken();
   mine.ready = 1;
   return made;
 }
 
-/// Variables by which libfabric learns of the job what it cannot find out. Before it is asked for
-/// anything, since it reads most of them once.
-std::vector<DefaultVariable> variables_of(const Host& host) {
+/// Before libfabric is asked for anything, since it reads most variables once.
+std::vector<DefaultVariable> set_job_variables(const Host& host) {
   std::vector<DefaultVariable> variables;
-  // Without one of their own, jobs on one fabric may take each other's messages for theirs.
-  char job[40];
-  const auto high = static_cast<std::uint32_t>(host.cookie >> 32);
-  const auto low = static_cast<std::uint32_t>(host.cookie);
-  std::snprintf(job, sizeof job, "%08x-%04x-4%03x-8%03x-%08x%04x", high, low >> 16, low & 0xfffU,
-                high & 0xfffU, low, high >> 16);
-  for (const char* name : {"FI_PSM2_UUID", "FI_PSM3_UUID", "FI_OPX_UUID"})
-    variables.emplace_back(name, job);
-  // Queues are made for so many peers.
-  constexpr std::uint32_t usual = 1024;
-  if (host.size > usual) variables.emplace_back("FI_UNIVERSE_SIZE", std::to_string(host.size));
+  for (const JobVariable& variable : job_variables(host.cookie, host.size))
+    variables.emplace_back(variable.name, variable.value);
   return variables;
 }
 
+std::string text_of(Broken broken) {
+  if ((broken & broken_delivery) != 0) return "completes puts before they are delivered, or never";
+  return (broken & broken_order) != 0 ? "has reads overtake puts" : "has puts overtake puts";
+}
+
 std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
-  const std::vector<DefaultVariable> variables = variables_of(host);
+  const std::vector<DefaultVariable> variables = set_job_variables(host);
   Wish wish = wish_of(host, is_one_host(host));
   std::string error;
   std::unique_ptr<Ofi> made;
@@ -286,16 +321,30 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
     made = ofi::open(host, std::move(choice), mine, error);
     host.exchange(&mine, sizeof mine, all.data());
     const Verdict verdict = verdict_on(all, !wish.provider.empty());
-    if (verdict.agreed) break;
+    const Broken broken = verdict.agreed ? broken_of(all) & ~wish.broken : 0;
+    if (verdict.agreed && broken == 0) break;
     made.reset();
+    if (broken != 0) {
+      wish.broken |= broken;
+      if (host.rank == 0)
+        warn(host, std::string(mine.provider) + " " + text_of(broken) +
+                       ", which it claims not to do; puts are shown to be complete in another way");
+      continue;
+    }
     const std::string& reason = verdict.reason.empty() ? error : verdict.reason;
     if (verdict.rank == host.rank && !verdict.refused) warn(host, reason);
     if (!verdict.refused) return nullptr;
     if (verdict.rank == host.rank)
       warn(host, reason + "; another provider, or fabric, is used if there is one");
     wish.refused.push_back(*verdict.refused);
+    wish.broken = 0;
   }
   made->extent_ = common_extent(all);
+  if (const std::string& lost = made->lost_atomics(); host.rank == 0 && !lost.empty())
+    warn(host, "the provider claims atomic operations that fail, and are not used: " + lost);
+  std::vector<Place> scratch_places;
+  for (const Introduction& one : all) scratch_places.push_back(one.scratch);
+  made->domain_->set_scratch_places(std::move(scratch_places));
   std::vector<std::byte> names;
   for (const Introduction& one : all)
     names.insert(names.end(), std::begin(one.name), std::end(one.name));
@@ -332,6 +381,8 @@ std::string registration_text(const fi_info& info, bool always) {
 
 std::string puts_text(const RmaMeans& means) {
   if (!means.available) return "by messages: the provider has none that report when they are done";
+  if (means.max_fenced != 0)
+    return "by the provider, which reports when the bytes are at the peer, of many puts at once";
   if (means.delivery_complete)
     return "by the provider, which reports when the bytes are at the peer";
   return "by the provider; a byte is read back to show that the bytes are at the peer";

@@ -50,10 +50,12 @@ OneSided::OneSided(const Host& host, const Endpoint& endpoint, Registrar& regist
       segments_(segments),
       threaded_(host.threaded != 0),
       means_(endpoint.rma()),
+      fences_by_write_(means_.max_fenced != 0 && means_.max_fenced >= means_.max_ordered),
+      max_fenced_(fences_by_write_ ? means_.max_fenced : means_.max_ordered),
       inject_limit_(endpoint.info().tx_attr->inject_size),
       bounce_(host, bounce_buffers, registrar, threaded_),
       transfers_(host.size, one_sided_room(endpoint.info())),
-      fences_(means_.max_ordered != 0 ? host.size : 0) {
+      fences_(max_fenced_ != 0 ? host.size : 0) {
 }
 
 Transfer* OneSided::take(const Remote& remote, void* local, std::size_t size, void* done) {
@@ -174,14 +176,10 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
   Transfer* const taken = take(remote, const_cast<void*>(local), size, done);
   if (taken == nullptr) return would_block;
   Transfer& transfer = *taken;
-  const bool may_deliver = means_.delivery_complete;
-  transfer.stage = may_deliver ? Transfer::Stage::deliver : Transfer::Stage::transmit;
-  std::uint64_t flags = may_deliver ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE;
   void* descriptor = nullptr;
   bool source_is_free = size <= inject_limit_;
-  if (source_is_free) {
-    flags |= FI_INJECT;
-  } else {
+  const bool is_injected = source_is_free;
+  if (!is_injected) {
     if (!reach(transfer, FI_WRITE, descriptor)) {
       give_back(transfer);
       return would_block;
@@ -193,13 +191,16 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
     if (transfer.bounce != nullptr) {
       std::memcpy(transfer.bounce->bytes(), local, size);
       source_is_free = true;
-    } else if (local_done != nullptr && size <= means_.max_ordered) {
-      transfer.stage = Transfer::Stage::transmit;
-      flags = FI_TRANSMIT_COMPLETE;
     }
   }
   if (!source_is_free) transfer.local_done = local_done;
+  const bool delivers = !goes_with_fence(remote.peer, size, transfer.local_done != nullptr);
+  transfer.stage = delivers ? Transfer::Stage::deliver : Transfer::Stage::transmit;
+  const std::uint64_t flags =
+      (delivers ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE) | (is_injected ? FI_INJECT : 0);
+  if (delivers) count_delivery(remote.peer, 1);
   const SendResult result = accepted(transfer, write(transfer, descriptor, flags), "a put to");
+  if (delivers && result != sent) count_delivery(remote.peer, -1U);
   if (result == sent && source_is_free && local_done != nullptr) host_.complete(local_done);
   return result;
 }
@@ -263,42 +264,6 @@ SendResult OneSided::atomic(const Remote& remote, std::uint32_t data_type, std::
   return accepted(transfer, begun, "an atomic operation on");
 }
 
-void OneSided::transmitted(Transfer& transfer) {
-  transfer.stage = Transfer::Stage::read_back;
-  transfer.next = nullptr;
-  Fence& fence = fences_[transfer.peer];
-  if (fence.is_under_way) {
-    transfer.next = std::exchange(fence.waiting, &transfer);
-    return;
-  }
-  fence.is_under_way = true;
-  read_back(transfer);
-}
-
-void OneSided::read_back(Transfer& transfer) {
-  if (transfer.bounce == nullptr) transfer.bounce = bounce_.take();
-  if (transfer.bounce != nullptr &&
-      read(transfer, transfer.bounce->bytes(), 1, transfer.bounce->descriptor))
-    return;
-  const OptionalGuard guard(mutex_, threaded_);
-  postponed_.push_back(&transfer);
-  any_postponed_.store(true, std::memory_order_relaxed);
-}
-
-void OneSided::fenced(Transfer& transfer) {
-  Fence& fence = fences_[transfer.peer];
-  // The read was posted after these had been sent.
-  Transfer* covered = &transfer;
-  Transfer* const next = std::exchange(fence.waiting, nullptr);
-  fence.is_under_way = next != nullptr;
-  if (next != nullptr) read_back(*next);
-  while (covered != nullptr) {
-    Transfer* const following = std::exchange(covered->next, nullptr);
-    finish(*covered);
-    covered = following;
-  }
-}
-
 void OneSided::finish(Transfer& transfer) {
   void* done = transfer.done;
   give_back(transfer);
@@ -313,7 +278,7 @@ void OneSided::retry() {
     again.swap(postponed_);
     any_postponed_.store(false, std::memory_order_relaxed);
   }
-  for (Transfer* transfer : again) read_back(*transfer);
+  for (Transfer* transfer : again) fence(*transfer);
 }
 
 void OneSided::completed(Transfer& transfer) {
@@ -323,10 +288,11 @@ void OneSided::completed(Transfer& transfer) {
     transmitted(transfer);
     return;
   }
-  if (transfer.stage == Transfer::Stage::read_back) {
+  if (transfer.stage == Transfer::Stage::fence) {
     fenced(transfer);
     return;
   }
+  if (transfer.stage == Transfer::Stage::deliver) count_delivery(transfer.peer, -1U);
   if (transfer.stage == Transfer::Stage::get && transfer.bounce != nullptr)
     std::memcpy(transfer.local, transfer.bounce->bytes(), transfer.size);
   if (transfer.stage == Transfer::Stage::atomic && transfer.local != nullptr)

@@ -5,8 +5,11 @@
 // (FI_DELIVERY_COMPLETE). Where it cannot, or when the source is wanted back sooner than that, the
 // put is written with the weaker completion, at which the source is free, and then a byte is read
 // back from the same place, which the provider keeps behind the write (FI_ORDER_RAW).
-// The read stands behind all earlier writes to that peer, so puts that are sent while one is under
-// way wait for the next, which serves all of them.
+// Such a read stands behind all earlier writes to that peer, so puts that are sent while one is
+// under way wait for the next, which serves all of them: it is their fence. Where writes stay
+// behind one another (FI_ORDER_RMA_WAW) the fence is a write to the peer's scratch page that
+// completes when it is delivered, and puts that are sent while such a write is under way need no
+// answer of their own, which on some networks costs as much as the put.
 //
 // Local memory that the provider wants registered (FI_MR_LOCAL) is so already if it lies in a
 // segment; else small transfers go through a buffer that is, and larger ones register what they
@@ -38,8 +41,8 @@ namespace gex::net::ofi {
 struct Transfer : OperationContext {
   enum class Stage : std::uint8_t {
     deliver,   ///< at the peer when this completes
-    transmit,  ///< the source is free when this completes; then `read_back`
-    read_back,
+    transmit,  ///< the source is free when this completes; then `fence`
+    fence,     ///< it, and others to the peer, are there when this completes
     get,
     atomic,
   };
@@ -57,7 +60,7 @@ struct Transfer : OperationContext {
   RegistrationCache::Piece* piece;    ///< of registered memory that it holds, or null
   Region region;                      ///< registered for it alone, or null
   std::unique_ptr<std::byte[]> copy;  ///< of a source that cannot be registered, or null
-  Transfer* next = nullptr;           ///< of those that wait for the same read
+  Transfer* next = nullptr;           ///< of those that wait for the same fence
   AtomicWords words;  ///< of an atomic operation; in `bounce` if that must be registered
 };
 
@@ -111,7 +114,7 @@ class OneSided {
   void completed(Transfer& transfer);
   [[noreturn]] void failed(const Transfer& transfer, int error) const;
 
-  /// Continues puts that the provider had no room for. Cheap when there are none.
+  /// Begins fences that the provider had no room for. Cheap when there are none.
   void retry();
   bool has_postponed() const noexcept { return any_postponed_.load(std::memory_order_relaxed); }
 
@@ -127,20 +130,29 @@ class OneSided {
   bool register_for(Transfer& transfer, std::uint64_t access, void*& descriptor);
   ssize_t write(Transfer& transfer, void* descriptor, std::uint64_t flags);
   bool read(Transfer& transfer, void* local, std::size_t size, void* descriptor);
-  /// The put has been sent, and has to be read back.
+  /// Returns true if a put is to be shown by a fence to be at the peer. `frees_early`: its source
+  /// is wanted back before that.
+  bool goes_with_fence(std::uint32_t peer, std::size_t size, bool frees_early) const noexcept;
+  /// A put that completes when it is delivered is under way, or is no longer.
+  void count_delivery(std::uint32_t peer, std::uint32_t change) noexcept;
+  /// The put has been sent, and needs a fence.
   void transmitted(Transfer& transfer);
-  void read_back(Transfer& transfer);
-  /// The byte behind the put has been read.
+  /// Begins a fence for those that wait for one behind the same endpoint of the peer's.
+  void begin_fence(std::uint32_t peer);
+  void fence(Transfer& transfer);
+  bool write_fence(Transfer& transfer);
+  /// The fence has completed.
   void fenced(Transfer& transfer);
   void finish(Transfer& transfer);
   static AtomicWords& words_of(Transfer& transfer) noexcept;
   SendResult accepted(Transfer& transfer, ssize_t result, const char* what);
 
-  /// The puts to a peer that have been sent since a byte behind earlier ones is being read. Used by
-  /// the thread that reads completions.
+  /// The puts to a peer that have been sent since a fence for earlier ones is under way. Used by
+  /// the thread that reads completions, but for the count.
   struct Fence {
     Transfer* waiting = nullptr;
     bool is_under_way = false;
+    std::atomic<std::uint32_t> deliveries{0};  ///< puts, and fences, that complete when delivered
   };
 
   const Host& host_;
@@ -149,14 +161,16 @@ class OneSided {
   const Segments& segments_;
   bool threaded_;
   RmaMeans means_;
+  const bool fences_by_write_;
+  const std::size_t max_fenced_;  ///< the largest put that a fence serves
   std::size_t inject_limit_;
   SendPool bounce_;
   std::atomic<std::uint32_t> registered_{0};  ///< transfers that hold memory registered for them
 
   std::mutex mutex_;  ///< of what follows
   TransferPool<Transfer> transfers_;
-  std::vector<Fence> fences_;         ///< by peer, where puts are read back
-  std::vector<Transfer*> postponed_;  ///< to be read back
+  std::vector<Fence> fences_;         ///< by peer, where there are any
+  std::vector<Transfer*> postponed_;  ///< fences that the provider had no room for
   std::atomic<bool> any_postponed_{false};
 };
 

@@ -63,16 +63,18 @@ SendResult OneSided::put_pieces(const Remote& remote, std::span<const RemotePiec
   Transfer* const taken = take(first, from[0].data, size, done);
   if (taken == nullptr) return would_block;
   Transfer& transfer = *taken;
-  const bool frees_early = local_done != nullptr && size <= means_.max_ordered;
-  const bool delivers = means_.delivery_complete && !frees_early;
+  const bool delivers = !goes_with_fence(remote.peer, size, local_done != nullptr);
   transfer.stage = delivers ? Transfer::Stage::deliver : Transfer::Stage::transmit;
   transfer.local_done = local_done;
   const PiecesMessage pieces(from, to, *static_cast<const Segments::Key*>(remote.key),
                              transfer.route, &transfer.for_provider);
   const std::uint64_t flags = delivers ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE;
-  return accepted(transfer,
-                  fi_writemsg(endpoint_.endpoint(), &pieces.message, flags | FI_COMPLETION),
-                  "a put to");
+  if (delivers) count_delivery(remote.peer, 1);
+  const SendResult result =
+      accepted(transfer, fi_writemsg(endpoint_.endpoint(), &pieces.message, flags | FI_COMPLETION),
+               "a put to");
+  if (delivers && result != sent) count_delivery(remote.peer, -1U);
+  return result;
 }
 
 SendResult OneSided::get_pieces(const Remote& remote, std::span<const RemotePiece> from,

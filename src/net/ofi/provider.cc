@@ -20,43 +20,26 @@ namespace gex::net::ofi {
 
 namespace {
 
-/// Whom a provider reaches.
-enum class Reach : std::uint8_t {
-  network,  ///< hosts that have it
-  sockets,  ///< every host; on one host it is made to stay on the loopback
-  memory,   ///< this host
-};
-
 /// A provider and what it is good for, best first. `net` (the tcp provider's native endpoints
 /// before version 1.18 of libfabric, called developmental there), `sockets` (deprecated) and `shm`
 /// (neighbors have shared memory of libgex's own) are used when asked for.
 struct Candidate {
   const char* name;
-  Reach reach;
   const char* praise;
 };
+constexpr const char* own_protocol = "a network interface with its own protocol";
 constexpr Candidate candidates[] = {
-    {"cxi", Reach::network, "a network interface with its own protocol"},
+    {"cxi", own_protocol},
     // On Omni-Path, which has verbs too.
-    {"psm2", Reach::network, "a network interface with its own protocol"},
-    {"opx", Reach::network, "a network interface with its own protocol"},
-    {"verbs;ofi_rxm", Reach::network, "a network interface with its own protocol"},
-    {"efa", Reach::network, "a network interface with its own protocol"},
-    {"psm3", Reach::network, "a network interface with its own protocol"},
-    {"tcp", Reach::sockets, "reliable datagrams over TCP, natively"},
-    {"tcp;ofi_rxm", Reach::sockets, "reliable datagrams over TCP"},
-    {"udp;ofi_rxd", Reach::sockets, "reliable datagrams over UDP"},
+    {"psm2", own_protocol},
+    {"opx", own_protocol},
+    {"verbs;ofi_rxm", own_protocol},
+    {"efa", own_protocol},
+    {"psm3", own_protocol},
+    {"tcp", "reliable datagrams over TCP, natively"},
+    {"tcp;ofi_rxm", "reliable datagrams over TCP"},
+    {"udp;ofi_rxd", "reliable datagrams over UDP"},
 };
-
-/// Also of names that only a wish brings.
-Reach reach_of(std::string_view name) {
-  for (const Candidate& candidate : candidates)
-    if (name == candidate.name) return candidate.reach;
-  if (name == "shm") return Reach::memory;
-  for (const char* by_sockets : {"sockets", "net", "tcp", "udp"})
-    if (name.starts_with(by_sockets)) return Reach::sockets;
-  return Reach::network;
-}
 
 bool is_ip_address(const std::string& text) {
   in6_addr address;
@@ -129,10 +112,12 @@ enum class Puts : std::uint8_t { delivered, ordered, none };
 struct Extent {
   Puts puts;
   bool atomics;
-  std::uint64_t order;  ///< of reads behind puts
+  std::uint64_t order;  ///< of reads, or puts, behind puts
 };
 /// Best first. Some providers offer read after write for all operations alone.
-constexpr Extent extents[] = {{Puts::delivered, true, 0},
+constexpr Extent extents[] = {{Puts::delivered, true, FI_ORDER_RMA_WAW},
+                              {Puts::delivered, true, 0},
+                              {Puts::delivered, false, FI_ORDER_RMA_WAW},
                               {Puts::delivered, false, 0},
                               {Puts::ordered, true, FI_ORDER_RMA_RAW},
                               {Puts::ordered, true, FI_ORDER_RAW},
@@ -146,6 +131,14 @@ bool has_extent(const fi_info& info, const Extent& extent) {
   if (extent.puts == Puts::none) return true;
   const RmaMeans means = rma_means(info);
   return extent.puts == Puts::delivered ? means.delivery_complete : means.max_ordered != 0;
+}
+
+/// Returns true if what a provider offers to this extent may be relied on, and is of use.
+bool is_wanted(const Extent& extent, Reach reach, Broken broken) {
+  const bool fences = extent.puts == Puts::delivered && extent.order != 0;
+  if (fences && (reach != Reach::network || (broken & broken_write_order) != 0)) return false;
+  if (extent.puts == Puts::delivered) return (broken & broken_delivery) == 0;
+  return extent.puts == Puts::none || (broken & broken_order) == 0;
 }
 
 /// Demands beside the extent.
@@ -257,13 +250,15 @@ std::vector<Info> interfaces_of(const std::string& provider, const Wish& wish, b
   // Most providers are not there, which one question with the fewest demands shows.
   if (interfaces_of(provider, wish, exactly, std::end(extents)[-1], std::end(manners)[-1]).empty())
     return {};
-  for (const Extent& extent : extents)
+  for (const Extent& extent : extents) {
+    if (!is_wanted(extent, reach_of(provider), wish.broken)) continue;
     for (const Manner& manner : manners) {
       std::vector<Info> found = interfaces_of(provider, wish, exactly, extent, manner);
       if (found.empty()) continue;
       settle(found, wish);
       return found;
     }
+  }
   return {};
 }
 
@@ -285,10 +280,13 @@ std::string why_none(const Wish& wish) {
 }
 
 /// The choice of the first of these interfaces.
-Choice choice_of(std::vector<Info> interfaces, std::string reason) {
+Choice choice_of(std::vector<Info> interfaces, const Wish& wish, std::string reason) {
   if (interfaces.size() > 1)
     reason += ", the nearest of " + std::to_string(interfaces.size()) + " interfaces";
-  Choice choice{.info = std::move(interfaces.front()), .others = {}, .reason = std::move(reason)};
+  Choice choice{.info = std::move(interfaces.front()),
+                .others = {},
+                .reason = std::move(reason),
+                .broken = wish.broken};
   for (std::size_t i = 1; i < interfaces.size(); ++i)
     choice.others.push_back(std::move(interfaces[i]));
   return choice;
@@ -318,7 +316,8 @@ Wish wish_of(const Host& host, bool one_host) {
           .threaded = host.threaded != 0,
           .basic_registration = host.env_integer("GEX_OFI_REGISTER_BASIC") != 0,
           .turn = turn_of(host),
-          .refused = {}};
+          .refused = {},
+          .broken = 0};
 }
 
 std::uint64_t registration_mode(const fi_info& info) {
@@ -372,20 +371,21 @@ Choice choose(const Wish& wish) {
         loopback_address() == nullptr)
       return {nullptr, {}, no_loopback};
     if (found.empty()) return {nullptr, {}, "GEX_OFI_PROVIDER=" + wish.provider + why_none(wish)};
-    return choice_of(std::move(found), "GEX_OFI_PROVIDER");
+    return choice_of(std::move(found), wish, "GEX_OFI_PROVIDER");
   }
   for (const Candidate& candidate : candidates) {
     // A job on one host keeps off networks that others can reach, unless an interface is asked for.
-    if (wish.one_host && candidate.reach == Reach::network && wish.interface.empty()) continue;
+    if (wish.one_host && reach_of(candidate.name) == Reach::network && wish.interface.empty())
+      continue;
     std::vector<Info> found = interfaces_of(candidate.name, wish, true);
     if (found.empty()) continue;
     std::string reason = std::string("the best there is") + where(wish) + ": " + candidate.praise;
     if (wish.one_host && wish.interface.empty())
       reason.append("; on the loopback, because all ranks are on one host");
-    if (!wish.one_host && candidate.reach == Reach::sockets && wish.interface.empty() &&
+    if (!wish.one_host && reach_of(candidate.name) == Reach::sockets && wish.interface.empty() &&
         wish.address.empty())
       reason.append("; in a job at addresses by which its hosts reach each other");
-    return choice_of(std::move(found), std::move(reason));
+    return choice_of(std::move(found), wish, std::move(reason));
   }
   if (needs_loopback(wish) && loopback_address() == nullptr) return {nullptr, {}, no_loopback};
   return {nullptr, {}, "libfabric has no provider" + where(wish) + " with what this conduit needs"};

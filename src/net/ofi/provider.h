@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "net/ofi/domain.h"
 #include "net/ofi/fabric.h"
 
 namespace gex::net::ofi {
@@ -38,6 +39,7 @@ struct Wish {
   bool basic_registration = false;
   std::uint32_t turn = 0;    ///< counts the ranks of this host, which spread over its interfaces
   std::vector<Way> refused;  ///< some rank cannot go these
+  Broken broken = 0;         ///< some rank has found that of the provider
 };
 
 /// Returns what the environment and the kind of job ask for.
@@ -48,6 +50,7 @@ struct Choice {
   Info info;                 ///< null: none
   std::vector<Info> others;  ///< further interfaces of this provider and fabric, in order
   std::string reason;        ///< one line
+  Broken broken = 0;         ///< what is known not to be kept
 };
 
 Choice choose(const Wish& wish);

@@ -139,18 +139,32 @@ const std::byte* ReceiveBuffers::message_in(const Buffer& buffer,
   return is_message ? static_cast<const std::byte*>(entry.buf) : nullptr;
 }
 
+void ReceiveBuffers::failed(Buffer& buffer, bool last) {
+  if (!large_ || last)
+    completed(buffer, last);
+  else
+    doubt(buffer);
+}
+
 void ReceiveBuffers::completed(Buffer& buffer, bool last) {
   if (large_ && !last) return;
-  if (!std::exchange(buffer.is_doubtful, false)) posted_.fetch_sub(1, std::memory_order_relaxed);
+  if (std::exchange(buffer.is_doubtful, false))
+    --doubtful_;
+  else
+    posted_.fetch_sub(1, std::memory_order_relaxed);
   release(buffer);
 }
 
-void ReceiveBuffers::failed(Buffer& buffer, bool last) {
-  if (!large_ || last) {
-    completed(buffer, last);
-    return;
-  }
-  if (!std::exchange(buffer.is_doubtful, true)) posted_.fetch_sub(1, std::memory_order_relaxed);
+void ReceiveBuffers::doubt(Buffer& buffer) {
+  if (std::exchange(buffer.is_doubtful, true)) return;
+  ++doubtful_;
+  posted_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool ReceiveBuffers::is_full(const Buffer& buffer, const fi_cq_data_entry& entry) const noexcept {
+  const auto* const end = static_cast<const std::byte*>(entry.buf) + entry.len;
+  return large_ && entry.len != 0 &&
+         static_cast<std::size_t>(end - buffer.memory) + max_wire > buffer_size_;
 }
 
 void ReceiveBuffers::replenish() {

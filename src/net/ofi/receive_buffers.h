@@ -28,8 +28,9 @@ class ReceiveBuffers {
   struct Buffer : OperationContext {
     /// Its messages that have not been handled, and one while the provider has it.
     std::atomic<std::uint32_t> uses{0};
-    /// A receive has failed, and the provider may or may not have released the buffer with it. It
-    /// is not counted as posted, and not used again until the provider releases it.
+    /// A receive has failed, and the provider may or may not have released the buffer with it, or
+    /// it is full and was not released yet. It is not counted as posted, and not used again until
+    /// the provider releases it.
     bool is_doubtful = false;
     std::byte* memory = nullptr;
     std::size_t memory_size = 0;
@@ -61,8 +62,15 @@ class ReceiveBuffers {
   /// A receive has completed, or failed; `last`: the provider releases a buffer for
   /// many. Messages that are wanted have been held before.
   void completed(Buffer& buffer, bool last);
+  /// Returns true if no other message fits behind this one.
+  bool is_full(const Buffer& buffer, const fi_cq_data_entry& entry) const noexcept;
   /// A receive has failed; `last` as above.
   void failed(Buffer& buffer, bool last);
+  /// The provider has, or should have, released the buffer, and may report that later, or never:
+  /// others take its place.
+  void doubt(Buffer& buffer);
+  /// Returns true if the provider has kept so many full ones that it will release none.
+  bool are_kept() const noexcept { return doubtful_ > max_doubtful; }
   /// Posts what could not be posted before, and makes more buffers when too few are posted.
   void replenish();
 
@@ -71,9 +79,12 @@ class ReceiveBuffers {
   void post(Buffer& buffer);
   void give_up(Buffer& buffer);
 
+  static constexpr std::uint32_t max_doubtful = 1024;
+
   const Endpoint& endpoint_;
   Registrar& registrar_;
-  const bool large_;  ///< buffers for many messages
+  std::uint32_t doubtful_ = 0;  ///< buffers
+  const bool large_;            ///< buffers for many messages
   const std::size_t buffer_size_;
   bool threaded_;
   std::atomic<std::uint32_t> posted_{0};

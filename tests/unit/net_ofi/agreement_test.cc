@@ -52,6 +52,20 @@ TEST(Agreement, IsOnOneFabric) {
   EXPECT_EQ(verdict.refused->fabric, "a");
 }
 
+TEST(Agreement, PrefersWhatNetworksAreMadeFor) {
+  // Omni-Path has verbs as well.
+  EXPECT_LT(preference_of("psm2"), preference_of("verbs;ofi_rxm"));
+  EXPECT_LT(preference_of("opx"), preference_of("verbs;ofi_rxm"));
+  EXPECT_LT(preference_of("psm3"), preference_of("tcp;ofi_rxm"));
+}
+
+TEST(Agreement, CollectsWhatRanksHaveFoundBroken) {
+  Introduction one = introduction("cxi"), other = one;
+  one.broken = broken_delivery;
+  other.broken = broken_order;
+  EXPECT_EQ(broken_of({one, other}), broken_delivery | broken_order);
+}
+
 TEST(Agreement, EndsWhereThereIsNoOtherWay) {
   EXPECT_FALSE(verdict_on({introduction("cxi", "a", false)}, true).refused);  // named by the user
   EXPECT_FALSE(verdict_on({introduction("", "", false)}, false).refused);

@@ -19,6 +19,15 @@ TEST(Habits, AreThoseOfTheFirstRowThatFits) {
   EXPECT_FALSE(habits_of("an unknown one").connects);
 }
 
+TEST(Habits, HaveTheHostsThatAreReached) {
+  EXPECT_EQ(reach_of("cxi"), Reach::network);
+  EXPECT_EQ(reach_of("verbs;ofi_rxm"), Reach::network);
+  EXPECT_EQ(reach_of("an unknown one"), Reach::network);
+  EXPECT_EQ(reach_of("tcp;ofi_rxm"), Reach::sockets);
+  EXPECT_EQ(reach_of("net"), Reach::sockets);
+  EXPECT_EQ(reach_of("shm"), Reach::memory);
+}
+
 TEST(Habits, OfShmDependOnItsVersion) {
   EXPECT_TRUE(takes_option_late("shm", FI_VERSION(1, 17)));
   EXPECT_FALSE(takes_option_late("shm", FI_VERSION(2, 0)));
