@@ -1,7 +1,7 @@
 # How a program, a client and a test of libgex are declared.
 
 # The rooms of src/, in the order in which they may know one another: a room sees those before it.
-set(GEX_ROOMS base tools job launch shm net core am rma team vis atomic coll legacy api)
+set(GEX_ROOMS base tools job launch shm net core observe way am rma team vis atomic coll legacy api)
 # Of these, what stands aside: api alone sees it.
 set(GEX_ROOMS_ASIDE tools launch)
 # The rooms of the library that is for programs of gasnet_tools.h alone.

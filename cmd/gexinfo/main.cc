@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "api/start_process.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/error_environment.h"
 #include "base/os_file.h"
 #include "conduits.h"
-#include "core/startup.h"
 #include "environment.h"
 #include "facts.h"
 #include "job/job.h"

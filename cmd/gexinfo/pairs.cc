@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/env.h"
-#include "core/pairs.h"
 #include "core/process.h"
 #include "net/choice.h"
 #include "net/registry.h"
+#include "way/pairs.h"
 
 namespace gexinfo {
 

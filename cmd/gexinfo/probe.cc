@@ -18,11 +18,11 @@
 #include <sstream>
 
 #include "am/network.h"
+#include "api/start_process.h"
 #include "base/os_file.h"
 #include "base/os_process.h"
 #include "core/conduit_host.h"
 #include "core/process.h"
-#include "core/startup.h"
 #include "job/process_manager.h"
 
 namespace gexinfo {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/trace_format.h"
-#include "core/trace_records.h"
+#include "observe/trace_records.h"
 
 namespace gextrace {
 

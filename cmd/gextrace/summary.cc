@@ -8,7 +8,6 @@ namespace gextrace {
 
 namespace {
 
-using gex::trace::Cause;
 using gex::trace::Collective;
 
 void add(Tally& tally, std::int64_t ns, std::uint64_t bytes) {

@@ -22,12 +22,17 @@
 
 namespace gex::am {
 
-/// What has become of a message.
+/// The outcome of the fast path. Where the message is not on its way, nothing has been done, and
+/// outbound.h sends it.
 enum class Express {
-  no,               ///< nothing is done: it must be sent by outbound.h
+  no_link,          ///< no ring leads there, or none is known yet (Links::pair_to)
+  no_room,          ///< the ring is full or in use, or the message does not fit in a cell and slot
   sent,             ///< it is on its way
   consumer_sleeps,  ///< it is on its way, and the caller ends with `wake_consumer`
 };
+constexpr bool is_sent(Express outcome) noexcept {
+  return outcome >= Express::sent;
+}
 
 namespace detail {
 
@@ -35,7 +40,7 @@ template <class Write>
 [[gnu::always_inline]] inline Express write_cell(Outgoing& out, std::uint32_t what,
                                                  Write write) noexcept {
   if (!out.producer.has_room()) [[unlikely]]
-    return Express::no;
+    return Express::no_room;
   shm::Cell* const cells = out.cells;
   const std::uint32_t index = out.producer.next() & (shm::pair_shape.cells - 1);
   write(cells[index], out.slots[index]);
@@ -49,7 +54,7 @@ template <class Write>
   if (!threaded) return write_cell(out, what, write);
   const BiasedLock::Hold hold = out.lock.try_lock(thread_number());
   if (!hold) [[unlikely]]
-    return Express::no;
+    return Express::no_room;
   const Express sent = write_cell(out, what, write);
   out.lock.unlock(hold);
   return sent;
@@ -61,8 +66,10 @@ template <class Write>
 [[gnu::always_inline]] inline Express send_short(Link* link, shm::Direction direction,
                                                  std::uint32_t what, const gex_AM_Arg_t* args,
                                                  unsigned arg_count, bool threaded) noexcept {
-  if (link == nullptr || arg_count > shm::cell_words) [[unlikely]]
-    return Express::no;
+  if (link == nullptr) [[unlikely]]
+    return Express::no_link;
+  if (arg_count > shm::cell_words) [[unlikely]]
+    return Express::no_room;
   return detail::send_in_cell(link->out[direction], what, threaded,
                               [=](shm::Cell& cell, shm::Slot&) {
                                 copy_chunks(cell.words, args, arg_count * sizeof *args);
@@ -76,8 +83,10 @@ template <class Write>
                                                   std::size_t size, bool threaded) noexcept {
   const std::size_t before = round_up_16(arg_count * sizeof *args);
   const bool in_cell = before + size <= sizeof(shm::Cell::words);
-  if (link == nullptr || arg_count > shm::cell_words || size > shm::slot_bytes) [[unlikely]]
-    return Express::no;
+  if (link == nullptr) [[unlikely]]
+    return Express::no_link;
+  if (arg_count > shm::cell_words || size > shm::slot_bytes) [[unlikely]]
+    return Express::no_room;
   return detail::send_in_cell(
       link->out[direction], what, threaded, [=](shm::Cell& cell, shm::Slot& slot) {
         cell.size_buffer =

@@ -3,18 +3,20 @@
 #include <vector>
 
 #include "am/internal.h"
+#include "am/thread_messages.h"
 #include "base/error.h"
 #include "core/objects.h"
 #include "core/process.h"
-#include "core/trace.h"
+#include "observe/trace.h"
 
 namespace gex::am {
 
 namespace {
 
-constexpr auto internal_count = static_cast<unsigned>(Internal::count);
-InternalHandler internal_handlers[internal_count];
-InternalMessage internal_messages[internal_count];
+InternalHandler internal_handlers[GEX_AM_INDEX_BASE];
+InternalMessage internal_messages[GEX_AM_INDEX_BASE];
+bool calls_clients[GEX_AM_INDEX_BASE];
+constinit std::uint8_t next_internal = credits_handler + 1;
 
 constexpr gex_Flags_t category_flags = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG;
 
@@ -57,21 +59,30 @@ int refuse(const char* call, int error, const char* why, std::size_t position,
 
 }  // namespace
 
-void register_internal(Internal index, InternalHandler handler, InternalMessage takes) noexcept {
-  internal_handlers[static_cast<unsigned>(index)] = handler;
-  internal_messages[static_cast<unsigned>(index)] = takes;
+void register_internal(Internal& message, InternalHandler handler, InternalMessage takes) noexcept {
+  if (next_internal == GEX_AM_INDEX_BASE) fatal("too many messages of the library's own");
+  const std::uint8_t index = next_internal++;
+  message.handler_ = index;
+  internal_handlers[index] = handler;
+  internal_messages[index] = takes;
+  calls_clients[index] = message.effect_ == Internal::runs_client_code;
+  if (traced()) trace::name_handler(index, message.name_);
+}
+
+bool runs_client_code(std::uint8_t handler) noexcept {
+  return handler >= GEX_AM_INDEX_BASE || calls_clients[handler];
 }
 
 bool fits_internal(const MessageHeader& header) noexcept {
   const unsigned index = header.handler();
-  if (index >= internal_count || internal_handlers[index] == nullptr) return false;
+  if (index >= GEX_AM_INDEX_BASE || internal_handlers[index] == nullptr) return false;
   const InternalMessage& takes = internal_messages[index];
   return header.is_reply() == takes.is_reply && header.arg_count() == takes.arg_count &&
          header.category() != Category::long_message;
 }
 
 InternalHandler internal_handler(std::uint8_t index) noexcept {
-  if (index >= internal_count || internal_handlers[index] == nullptr)
+  if (index >= GEX_AM_INDEX_BASE || internal_handlers[index] == nullptr)
     fatal("a message names the internal handler %u, which does not exist", unsigned{index});
   return internal_handlers[index];
 }
@@ -134,7 +145,7 @@ void refuse_endpoint(const MessageHeader& header) noexcept {
 // No handler starts with a lock held: nothing polls then.
 void check_return(const _gex_Token& token, const ThreadRecord& thread) noexcept {
   const unsigned index = token.header.handler();
-  if (thread.reply_descriptor.open && thread.reply_descriptor.token == &token)
+  if (has_prepared_reply(thread) && MessagesSlot::of(thread)->reply.token == &token)
     fatal("handler %u returned with a prepared reply neither committed nor cancelled", index);
   if (thread.held_locks != 0) fatal("handler %u returned holding a handler-safe lock", index);
 }

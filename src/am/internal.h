@@ -1,7 +1,7 @@
 #pragma once
 // The library's own active messages: handler indices below GEX_AM_INDEX_BASE, the same on every
 // process. They obey the rules of client handlers (restricted context, one reply), but take their
-// arguments as a structure (Fields), and are registered by the room that owns them.
+// arguments as a structure (Fields). A room defines and registers those that it has.
 
 #include <gasnetex.h>
 
@@ -14,43 +14,50 @@
 
 namespace gex::am {
 
-enum class Internal : std::uint8_t {
-  credits = 0,  ///< network flow control; handled by am/network.cc itself
-  rma_put,
-  rma_get,
-  rma_data,
-  rma_done,
-  exchange_gather,
-  exchange_spread,
-  barrier,
-  completion_barrier,
-  named_barrier,
-  atomic_request,
-  atomic_result,
-  vis_put,
-  vis_put_with_notice,
-  vis_get,
-  vis_data,
-  vis_notice,
-  coll_data,
-  coll_grant,
-  coll_credit,
-  coll_announce,
-  coll_agreed,
-  memset,
-  absence_question,
-  absence_answer,
-  lane_opened,
-  count
+/// The function registered for an index. `args` has as many valid entries as are registered.
+using InternalHandler = void (*)(gex_Token_t token, void* payload, std::size_t size,
+                                 const gex_AM_Arg_t* args) noexcept;
+
+/// The messages that a handler takes; their payload is a medium's, or absent.
+struct InternalMessage {
+  bool is_reply;
+  unsigned arg_count;
+};
+
+/// The handler index of messages that carry credits and nothing else, which am/network.cc takes
+/// itself.
+inline constexpr std::uint8_t credits_handler = 0;
+
+/// A message of the library's own, an object for each: the room that has it defines it, and gives
+/// it its handler once, at start-up (register_request, register_reply). Rooms start in one order on
+/// every process, and so the indices are the same on all.
+class Internal {
+ public:
+  enum Effect : bool {
+    library_only,      ///< its handler runs nothing of the client's
+    runs_client_code,  ///< its handler calls one of the client's: not in the progress thread
+  };
+  /// `name`: in traces.
+  explicit constexpr Internal(const char* name, Effect effect = library_only) noexcept
+      : name_(name), effect_(effect) {}
+  Internal(const Internal&) = delete;
+  Internal& operator=(const Internal&) = delete;
+
+  /// Once it is registered.
+  std::uint8_t handler() const noexcept { return handler_; }
+
+ private:
+  friend void register_internal(Internal& message, InternalHandler handler,
+                                InternalMessage takes) noexcept;
+
+  const char* name_;
+  Effect effect_;
+  std::uint8_t handler_ = 0;
 };
 
 /// Returns true if the handler is the client's, or calls one of the client's: the progress thread
 /// runs none of those.
-constexpr bool runs_client_code(std::uint8_t handler) noexcept {
-  return handler >= GEX_AM_INDEX_BASE ||
-         handler == static_cast<std::uint8_t>(Internal::vis_put_with_notice) ||
-         handler == static_cast<std::uint8_t>(Internal::vis_notice);
-}
+bool runs_client_code(std::uint8_t handler) noexcept;
 
 /// A pointer or a 64-bit number among the arguments of a message: two of them, the upper half
 /// first.
@@ -88,10 +95,10 @@ class Packed {
   explicit Packed(const T& fields) noexcept { std::memcpy(words_, &fields, sizeof fields); }
 
   const gex_AM_Arg_t* args() const noexcept { return words_; }
-  /// A message to this handler, without payload as yet.
-  Outbound message_for(Internal handler) const noexcept {
+  /// Such a message, without payload as yet.
+  Outbound message_for(const Internal& kind) const noexcept {
     Outbound message;
-    message.handler = static_cast<std::uint8_t>(handler);
+    message.handler = kind.handler();
     message.arg_count = arguments_of<T>;
     message.args = words_;
     return message;
@@ -110,24 +117,14 @@ T unpack(const gex_AM_Arg_t* args) noexcept {
 
 /// Sends a reply without payload.
 template <Fields T>
-void reply_with(gex_Token_t token, Internal handler, const T& fields) noexcept {
+void reply_with(gex_Token_t token, const Internal& kind, const T& fields) noexcept {
   const Packed<T> packed(fields);
-  Outbound reply = packed.message_for(handler);
+  Outbound reply = packed.message_for(kind);
   send_reply(token, reply);
 }
 
-/// The function registered for an index. `args` has as many valid entries as are registered.
-using InternalHandler = void (*)(gex_Token_t token, void* payload, std::size_t size,
-                                 const gex_AM_Arg_t* args) noexcept;
-
-/// The messages that a handler takes; their payload is a medium's, or absent.
-struct InternalMessage {
-  bool is_reply;
-  unsigned arg_count;
-};
-
 /// Start-up only.
-void register_internal(Internal index, InternalHandler handler, InternalMessage takes) noexcept;
+void register_internal(Internal& message, InternalHandler handler, InternalMessage takes) noexcept;
 InternalHandler internal_handler(std::uint8_t index) noexcept;
 /// Returns true if there is such a handler and the message is what it takes.
 bool fits_internal(const MessageHeader& header) noexcept;
@@ -146,10 +143,10 @@ struct FieldsOf<Handler<T>> {
 };
 
 template <auto handler>
-void register_typed(Internal index, bool is_reply) noexcept {
+void register_typed(Internal& message, bool is_reply) noexcept {
   using T = typename FieldsOf<decltype(handler)>::type;
   register_internal(
-      index,
+      message,
       [](gex_Token_t token, void* payload, std::size_t size, const gex_AM_Arg_t* args) noexcept {
         handler(token, unpack<T>(args), payload, size);
       },
@@ -159,12 +156,12 @@ void register_typed(Internal index, bool is_reply) noexcept {
 
 /// Registers a `Handler`; start-up only.
 template <auto handler>
-void register_request(Internal index) noexcept {
-  detail::register_typed<handler>(index, /*is_reply=*/false);
+void register_request(Internal& message) noexcept {
+  detail::register_typed<handler>(message, /*is_reply=*/false);
 }
 template <auto handler>
-void register_reply(Internal index) noexcept {
-  detail::register_typed<handler>(index, /*is_reply=*/true);
+void register_reply(Internal& message) noexcept {
+  detail::register_typed<handler>(message, /*is_reply=*/true);
 }
 
 }  // namespace gex::am

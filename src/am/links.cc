@@ -111,6 +111,12 @@ void Links::set_marks() noexcept {
   }
 }
 
+/// Shared rings are those of lane 0, whatever the thread.
+Link* Links::to_otherwise(gex_Rank_t jobrank) noexcept {
+  if (jobrank >= first_.by_jobrank.size()) return nullptr;
+  return pairs() ? own_lane().own->by_jobrank[jobrank] : first_.by_jobrank[jobrank];
+}
+
 int wake_consumer(Link& link, shm::Direction direction) noexcept {
   shm::mark_of(link.out[direction].cells).take();
   link.waiters->ring();
@@ -133,7 +139,7 @@ bool Links::take_lane(ThreadRecord& thread, ThreadLanes& mine, std::uint32_t num
   if (lane == nullptr) return false;
   mine.own = lane;
   mine.number = number;
-  if (pairs()) thread.links = lane->by_jobrank.data();
+  if (pairs()) LinksSlot::set(thread, lane->by_jobrank.data());
   return true;
 }
 
@@ -151,14 +157,14 @@ void Links::enter(ThreadRecord& thread) noexcept {
   const bool is_first = entered_.fetch_add(1, std::memory_order_relaxed) == 0;
   if (is_first || !threaded_ || !take_lane(thread, *mine, own_lane_of(thread)))
     take_lane(thread, *mine, 0);
-  thread.lane = mine;
+  LanesSlot::set(thread, mine);
 }
 
 void Links::enter_progress_thread() noexcept {
   ThreadRecord& thread = this_thread();
   auto* const mine = new ThreadLanes;
   take_lane(thread, *mine, 0);
-  thread.lane = mine;
+  LanesSlot::set(thread, mine);
 }
 
 void Links::leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept {

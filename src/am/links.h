@@ -23,6 +23,7 @@
 #include "base/immortal.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "core/slots.h"
 #include "core/thread.h"
 #include "shm/neighborhood.h"
 
@@ -32,7 +33,7 @@ namespace gex::am {
 struct Lane {
   std::unique_ptr<Link[]> links;  ///< by local index; there is none to this process
   std::unique_ptr<Incoming[]> incoming;
-  std::vector<void*> by_jobrank;  ///< Link*; null: not in the neighborhood, or this process
+  std::vector<Link*> by_jobrank;  ///< null: not in the neighborhood, or this process
   Slabs slabs;
   /// Changes under the mutex of Links.
   PolledRings<shm::StdAtomics, Incoming, 2 * shm::max_pair_members> polled;
@@ -42,7 +43,7 @@ struct Lane {
   alignas(cache_line) std::atomic<std::uint32_t> own_polls{0};
 };
 
-/// A thread's state of the lanes: `ThreadRecord::lane`.
+/// A thread's state of the lanes, in a slot of its record.
 struct ThreadLanes {
   Lane* own = nullptr;
   std::uint32_t number = 0;  ///< of its lane
@@ -51,6 +52,11 @@ struct ThreadLanes {
   std::uint32_t polled = ~0U;               ///< a bit for each lane that it polls beside its own
   std::uint32_t seen[shm::max_lanes] = {};  ///< `own_polls` of each lane at its last survey
 };
+
+using LanesSlot = Slot<ThreadRecord, ThreadSlot::lanes, ThreadLanes>;
+/// The links of the thread's lane by jobrank, where rings belong to pairs; null before the thread
+/// sends or polls.
+using LinksSlot = Slot<ThreadRecord, ThreadSlot::links, Link* const>;
 
 /// The number of the calling thread for biased locks. A thread that takes its record over takes
 /// over the locks whose home it is.
@@ -69,18 +75,23 @@ class Links {
   /// The link of the calling thread's lane to another process, or null if that is not in the
   /// neighborhood. There is none to this process (to_self.h).
   Link* to(gex_Rank_t jobrank) noexcept {
-    if (jobrank >= first_.by_jobrank.size()) return nullptr;
-    if (Link* const link = pair_to(jobrank)) return link;
-    if (!pairs()) return static_cast<Link*>(first_.by_jobrank[jobrank]);
-    return static_cast<Link*>(own_lane().own->by_jobrank[jobrank]);
+    const Lookup found = pair_to(jobrank);
+    return found.is_final ? found.link : to_otherwise(jobrank);
   }
-  /// As `to`, for a rank of the job; null also when rings are shared, and when the thread has not
-  /// sent or polled yet.
-  static Link* pair_to(gex_Rank_t jobrank) noexcept {
+  struct Lookup {
+    Link* link;
+    bool is_final;  ///< a null `link` is the answer of `to` as well
+  };
+  /// As `to`, of which it has the answer unless rings are shared or the thread has not sent or
+  /// polled yet. `link` is null then.
+  static Lookup pair_to(gex_Rank_t jobrank) noexcept {
     const ThreadRecord* const record = current_thread_record;
-    if (record == nullptr || record->links == nullptr) [[unlikely]]
-      return nullptr;
-    return static_cast<Link*>(record->links[jobrank]);
+    if (record == nullptr) [[unlikely]]
+      return {nullptr, false};
+    Link* const* const links = LinksSlot::of(*record);
+    if (links == nullptr) [[unlikely]]
+      return {nullptr, false};
+    return {links[jobrank], true};
   }
 
   bool pairs() const noexcept { return pairs_; }
@@ -89,9 +100,9 @@ class Links {
   /// The calling thread's lane; assigns one if it has none.
   ThreadLanes& own_lane() noexcept {
     ThreadRecord& thread = this_thread();
-    if (thread.lane == nullptr) [[unlikely]]
+    if (LanesSlot::of(thread) == nullptr) [[unlikely]]
       enter(thread);
-    return *static_cast<ThreadLanes*>(thread.lane);
+    return *LanesSlot::of(thread);
   }
   Lane& first() noexcept { return first_; }
   /// Gives the calling thread, which is the progress thread, lane 0. It does not count as one for
@@ -131,6 +142,7 @@ class Links {
   }
 
  private:
+  Link* to_otherwise(gex_Rank_t jobrank) noexcept;
   [[gnu::cold]] void enter(ThreadRecord& thread) noexcept;
   bool take_lane(ThreadRecord& thread, ThreadLanes& mine, std::uint32_t number) noexcept;
   Lane* find_lane(std::uint32_t number) noexcept;

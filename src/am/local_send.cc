@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "core/progress.h"
 #include "core/published.h"
-#include "core/trace.h"
+#include "observe/trace.h"
 
 namespace gex::am {
 
@@ -107,6 +107,8 @@ Sent try_send(Link& link, const Outbound& message, bool immediate) noexcept;
 struct LaneOpened {
   std::uint32_t lane;
 };
+constinit Internal lane_opened{"further lane"};
+
 void on_lane_opened(gex_Token_t token, const LaneOpened& opened, void*, std::size_t) noexcept {
   links().expect_requests(opened.lane, token->header.source);
 }
@@ -117,7 +119,7 @@ void on_lane_opened(gex_Token_t token, const LaneOpened& opened, void*, std::siz
   Links& all = links();
   all.expect_replies(link);
   const Packed<LaneOpened> opened({link.lane});
-  link.open = try_send(all.first().links[link.member], opened.message_for(Internal::lane_opened),
+  link.open = try_send(all.first().links[link.member], opened.message_for(lane_opened),
                        /*immediate=*/true) != Sent::no;
   return link.open;
 }
@@ -163,7 +165,7 @@ Outbound with_payload_placed(const Link& link, const Outbound& message) noexcept
 }  // namespace
 
 void receive_lanes() noexcept {
-  register_request<on_lane_opened>(Internal::lane_opened);
+  register_request<on_lane_opened>(lane_opened);
 }
 
 bool may_have_room_local(Link& link) noexcept {
@@ -184,7 +186,7 @@ int send_request_local(Link& link, const Outbound& message, bool immediate) noex
   Sent sent;
   wait_until([&]() noexcept { return op_of(jobrank_of(link), placed); },
              [&]() noexcept { return (sent = try_send(link, placed, false)) != Sent::no; },
-             trace::Cause::room);
+             WaitCause::room);
   if (sent == Sent::begins_batch) poll();
   return 0;
 }

@@ -23,7 +23,7 @@
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/progress_thread.h"
-#include "core/trace.h"
+#include "observe/trace.h"
 
 namespace gex::am {
 
@@ -115,7 +115,7 @@ bool defer_update(const DeferredCreditUpdate& update) noexcept {
 }
 
 bool is_credit_message(const Outbound& message) noexcept {
-  return message.reply && message.handler == static_cast<std::uint8_t>(Internal::credits);
+  return message.reply && message.handler == credits_handler;
 }
 
 /// Sends a message that carries its number. One that runs no handler is not recorded.
@@ -158,7 +158,7 @@ bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
 /// A message that carries credits and terms, and nothing else.
 Outbound make_credit_message() noexcept {
   Outbound message;
-  message.handler = static_cast<std::uint8_t>(Internal::credits);
+  message.handler = credits_handler;
   message.reply = true;
   return message;
 }

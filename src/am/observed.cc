@@ -1,14 +1,12 @@
 #include "am/observed.h"
 
-#include <iterator>
-
 #include "am/arrived.h"
 #include "am/handlers.h"
 #include "am/internal.h"
 #include "am/rings.h"
 #include "core/process.h"
 #include "core/thread.h"
-#include "core/trace.h"
+#include "observe/trace.h"
 
 namespace gex::am {
 
@@ -45,34 +43,6 @@ trace::Message arrived(const _gex_Token& token, std::size_t size, std::uint32_t 
   return message_of(header, header.source, size, id, how);
 }
 
-constexpr const char* own_names[] = {"credits",
-                                     "put",
-                                     "get",
-                                     "data of a get",
-                                     "put is done",
-                                     "team exchange: gather",
-                                     "team exchange: spread",
-                                     "barrier",
-                                     "barrier of completions",
-                                     "named barrier",
-                                     "atomic",
-                                     "result of an atomic",
-                                     "strided put",
-                                     "strided put with notice",
-                                     "strided get",
-                                     "data of a strided get",
-                                     "notice of a strided put",
-                                     "data of a collective",
-                                     "room for a collective",
-                                     "credit of a collective",
-                                     "announcement of a collective",
-                                     "agreement on a collective",
-                                     "memset",
-                                     "question about an absent rank",
-                                     "answer about an absent rank",
-                                     "further lane"};
-static_assert(std::size(own_names) == static_cast<unsigned>(Internal::count));
-
 }  // namespace
 
 void enter_handler(const _gex_Token& token, std::size_t size, std::uint32_t number) noexcept {
@@ -100,10 +70,6 @@ void record_sent(gex_Rank_t jobrank, const Outbound& message, std::uint64_t numb
                  std::uint8_t how, Tick at) noexcept {
   const MessageHeader header{message.what(), gex_proc_.jobrank, 0};
   trace::message_sent(message_of(header, jobrank, message.size, number, how), at);
-}
-
-void name_own_handlers() noexcept {
-  for (unsigned i = 0; i < std::size(own_names); ++i) trace::name_handler(i, own_names[i]);
 }
 
 }  // namespace gex::am

@@ -27,7 +27,4 @@ namespace gex::am {
 [[gnu::cold]] void record_sent(gex_Rank_t jobrank, const Outbound& message, std::uint64_t number,
                                std::uint8_t how, Tick at) noexcept;
 
-/// Names the library's own handlers in the trace; start-up, traced jobs only.
-void name_own_handlers() noexcept;
-
 }  // namespace gex::am

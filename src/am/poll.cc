@@ -10,6 +10,7 @@
 #include "am/network.h"
 #include "am/receive.h"
 #include "am/set_aside.h"
+#include "am/thread_messages.h"
 #include "am/to_self.h"
 #include "base/clock.h"
 #include "core/process.h"
@@ -63,7 +64,7 @@ bool poll_lane(Lane& lane) noexcept {
     mine.seen[number] = polls;
   }
   ThreadRecord& thread = this_thread();
-  if (!thread.request_descriptor.open) links().leave_first_lane(thread, mine);
+  if (!has_prepared_request(thread)) links().leave_first_lane(thread, mine);
 }
 
 [[gnu::noinline]] void survey_if_due(ThreadLanes& mine, std::uint32_t open) noexcept {

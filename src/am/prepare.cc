@@ -11,9 +11,9 @@
 #include "am/token.h"
 #include "base/error.h"
 #include "core/progress.h"
-#include "core/restricted.h"
 #include "core/team.h"
 #include "core/thread.h"
+#include "observe/restricted.h"
 
 namespace gex::am {
 
@@ -102,8 +102,7 @@ void open(_gex_AM_SrcDesc& descriptor, const PrepareArguments& arguments) noexce
 
 gex_AM_SrcDesc_t prepare_request(gex_TM_t tm, gex_Rank_t rank,
                                  const PrepareArguments& arguments) noexcept {
-  ThreadRecord& thread = this_thread();
-  _gex_AM_SrcDesc& descriptor = thread.request_descriptor;
+  _gex_AM_SrcDesc& descriptor = messages_of(this_thread()).request;
   if (descriptor.open)
     fatal("a second request is prepared before the first is committed or cancelled");
   const gex_Rank_t jobrank = resolve(tm, rank).jobrank;
@@ -117,15 +116,16 @@ gex_AM_SrcDesc_t prepare_request(gex_TM_t tm, gex_Rank_t rank,
   if (!attempt()) {
     if ((arguments.flags & GEX_FLAG_IMMEDIATE) != 0) return GEX_AM_SRCDESC_NO_OP;
     const Call call = arguments.is_long ? Call::prepare_request_long : Call::prepare_request_medium;
-    wait_until([&]() noexcept { return Op::with_peer(OpKind::message, call, jobrank, 0); },
-               [&]() noexcept { return attempt(); }, trace::Cause::room);
+    wait_until(
+        [&]() noexcept { return Op::with_peer(OpKind::message, number_of(call), jobrank, 0); },
+        [&]() noexcept { return attempt(); }, WaitCause::room);
   }
   open(descriptor, arguments);
   return &descriptor;
 }
 
 gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& arguments) noexcept {
-  _gex_AM_SrcDesc& descriptor = this_thread().reply_descriptor;
+  _gex_AM_SrcDesc& descriptor = messages_of(this_thread()).reply;
   if (descriptor.open)
     fatal("a second reply is prepared before the first is committed or cancelled");
   descriptor.is_reply = true;

@@ -11,6 +11,7 @@
 #include <cstddef>
 
 #include "am/outbound.h"
+#include "am/thread_messages.h"
 #include "core/thread.h"
 
 namespace gex::am {

@@ -5,7 +5,7 @@
 #include "am/token.h"
 #include "core/objects.h"
 #include "core/progress.h"
-#include "core/restricted.h"
+#include "observe/restricted.h"
 
 namespace gex::am {
 
@@ -15,10 +15,10 @@ Endpoints endpoints_of(gex_EP_t source, gex_EP_Index_t target) noexcept {
 
 Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept {
   constexpr Call requests[] = {Call::request_short, Call::request_medium, Call::request_long};
-  Op op = Op::with_peer(OpKind::message, requests[static_cast<unsigned>(message.category)], jobrank,
-                        message.size);
-  if (message.handler < GEX_AM_INDEX_BASE) op.call = 0;
-  return op;
+  const Call call = requests[static_cast<unsigned>(message.category)];
+  const bool is_own = message.handler < GEX_AM_INDEX_BASE;
+  return Op::with_peer(OpKind::message, is_own ? std::uint16_t{0} : number_of(call), jobrank,
+                       message.size);
 }
 
 Route route_to(gex_Rank_t jobrank) noexcept {
@@ -40,7 +40,7 @@ int send_request(const Route& route, const Outbound& message, bool immediate) no
   const auto attempt = [&]() noexcept { return try_send_network(jobrank, message); };
   if (attempt()) return 0;
   if (immediate) return 1;
-  wait_until([&]() noexcept { return op_of(jobrank, message); }, attempt, trace::Cause::room);
+  wait_until([&]() noexcept { return op_of(jobrank, message); }, attempt, WaitCause::room);
   return 0;
 }
 

@@ -73,7 +73,7 @@ void serve_ring(Watch& watch, Incoming& in, Served& served) noexcept {
 }
 
 Served serve() noexcept {
-  if (this_thread().lane == nullptr) links().enter_progress_thread();
+  if (LanesSlot::of(this_thread()) == nullptr) links().enter_progress_thread();
   const HandlersRun scope;
   Served served = serve_network();
   Watches& watches = the_watches.get();

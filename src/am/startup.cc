@@ -4,22 +4,22 @@
 #include "am/links.h"
 #include "am/local_send.h"
 #include "am/network.h"
-#include "am/observed.h"
 #include "am/poll.h"
 #include "am/serve.h"
+#include "am/thread_messages.h"
 #include "core/process.h"
 #include "core/progress.h"
 
 namespace gex::am {
 
 void start() {
+  start_thread_messages();
   links().set_up();
   receive_lanes();
   set_up_network();
   register_deliverer(deliver_messages);
   register_server(server);
   start_deferred_sends();
-  if (traced()) name_own_handlers();
   // With more ranks than cores an idle poll is a call, too, which counts them (gex_poll_).
   if (process().conduit != nullptr || process().crowded) want_deliveries();
 }

@@ -11,12 +11,13 @@
 #include "am/deliver.h"
 #include "am/kept_outbound.h"
 #include "am/observed.h"
+#include "am/thread_messages.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/spin_lock.h"
 #include "core/memory.h"
 #include "core/progress.h"
-#include "core/trace.h"
+#include "observe/trace.h"
 
 namespace gex::am {
 
@@ -47,7 +48,7 @@ void place(const Outbound& message) noexcept {
 
 /// Where a thread keeps what a handler reads of a payload that does not fit on its stack.
 std::byte* kept_buffer(bool reply) noexcept {
-  std::byte*& buffer = this_thread().payloads_to_self[reply ? 1 : 0];
+  std::byte*& buffer = messages_of(this_thread()).payloads_to_self[reply ? 1 : 0];
   if (buffer == nullptr) {
     buffer = static_cast<std::byte*>(
         ::operator new (max_medium_payload, std::align_val_t{cache_line}, std::nothrow));

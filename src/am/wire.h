@@ -20,7 +20,7 @@
 #include "am/internal.h"
 #include "am/message.h"
 #include "am/outbound.h"
-#include "core/trace_records.h"
+#include "observe/trace_records.h"
 
 namespace gex::am {
 
@@ -104,8 +104,7 @@ struct WireArrival {
 
   /// Returns true if it carries credits and terms, and nothing else.
   bool is_credits() const noexcept {
-    return message.header.is_reply() &&
-           message.header.handler() == static_cast<std::uint8_t>(Internal::credits);
+    return message.header.is_reply() && message.header.handler() == credits_handler;
   }
 };
 

@@ -13,10 +13,10 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
-#include "core/in_call.h"
 #include "core/team.h"
 #include "core/thread.h"
-#include "core/trace.h"
+#include "observe/in_call.h"
+#include "observe/trace.h"
 #include "rma/long_message.h"
 
 namespace {
@@ -88,7 +88,7 @@ void check_payload(const AnyCall& call, std::size_t size, std::size_t limit, gex
     if (thread.held_locks != 0) fatal("%s: not allowed while holding a handler-safe lock", call);
     gex::require_flags(flags, known, call);
     const bool prepares = which == Call::prepare_reply_medium || which == Call::prepare_reply_long;
-    if (thread.reply_descriptor.open && !prepares)
+    if (gex::am::has_prepared_reply(thread) && !prepares)
       fatal("%s: not allowed between PrepareReply and CommitReply or CancelReply", call);
   }
   if (token->may_reply) return;
@@ -143,8 +143,8 @@ void check_descriptor(Call call, gex_AM_SrcDesc_t sd, bool reply, bool is_long) 
     fatal("%s: the descriptor is GEX_AM_SRCDESC_NO_OP", name_of(call));
   if (!sd->open) fatal("%s: the descriptor is not open", name_of(call));
   if (!checked()) return;
-  const gex::ThreadRecord& thread = gex::this_thread();
-  if (sd != (reply ? &thread.reply_descriptor : &thread.request_descriptor))
+  gex::am::ThreadMessages& own = gex::am::messages_of(gex::this_thread());
+  if (sd != (reply ? &own.reply : &own.request))
     fatal("%s: the descriptor is of the other direction or of another thread", name_of(call));
   if (sd->is_long != is_long) fatal("%s: the descriptor is of the other category", name_of(call));
 }
@@ -212,22 +212,63 @@ std::size_t prepare_limit(gex_Rank_t jobrank, bool is_reply, bool is_long, const
 
 namespace gex::api {
 
+namespace {
+
+/// A request to the rank at the end of `route`; its payload, of a medium, is the caller's to add.
+Outbound request_of(std::uint32_t what, Category category, const gex_AM_Arg_t* args) {
+  const gex::MessageHeader header{what, 0, 0};
+  Outbound out = message(header.handler(), category, header.arg_count(), args);
+  out.endpoints = header.endpoints();
+  return out;
+}
+
+template <class AnyCall>
+int send_short(AnyCall& call, const gex::am::Route& route, std::uint32_t what, gex_Flags_t flags,
+               const gex_AM_Arg_t* args) {
+  call.transfers(route.jobrank, 0);
+  if (immediate(flags) && !gex::am::may_have_room(route)) return call.returns(1);
+  const Outbound out = request_of(what, Category::short_message, args);
+  return call.returns(gex::am::send_request(route, out, immediate(flags)));
+}
+
+/// `source_addr` is an address.
+template <class AnyCall>
+int send_medium(AnyCall& call, const gex::am::Route& route, std::uint32_t what,
+                const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
+                const gex_AM_Arg_t* args) {
+  call.transfers(route.jobrank, nbytes);
+  check_payload(call, nbytes, gex::am::max_medium(route.jobrank), lc_opt, false);
+  Outbound out = request_of(what, Category::medium, args);
+  out.payload = source_addr;
+  out.size = nbytes;
+  if (call.returns(gex::am::send_request(route, out, immediate(flags))) != 0) return 1;
+  complete_locally(lc_opt);
+  return 0;
+}
+
+std::uint32_t what_of(const gex::Peer& peer, gex_AM_Index_t handler, Category category,
+                      unsigned numargs) {
+  return gex::MessageHeader::make_what(handler, category, false, numargs,
+                                       gex::am::endpoints_of(peer.local_endpoint, peer.endpoint));
+}
+
+}  // namespace
+
+template <class AnyCall>
+int request_short(const am::Route& route, std::uint32_t what, gex_Flags_t flags,
+                  const gex_AM_Arg_t* args) {
+  AnyCall call(Call::request_short);
+  return send_short(call, route, what, flags, args);
+}
+
 template <class AnyCall>
 int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
                   unsigned numargs, const gex_AM_Arg_t* args) {
   AnyCall call(Call::request_short);
   if (call.is_checked()) check_request(call, tm, rank, handler, flags, short_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  call.transfers(peer.jobrank, 0);
-  gex::am::Route route{peer.jobrank};
-  if (immediate(flags)) {
-    route = gex::am::route_to(peer.jobrank);
-    if (!gex::am::may_have_room(route)) return call.returns(1);
-  }
-  Outbound out = message(handler, Category::short_message, numargs, args);
-  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  if (!immediate(flags)) return call.returns(gex::am::send_request(peer.jobrank, out, false));
-  return call.returns(gex::am::send_request(route, out, /*immediate=*/true));
+  return send_short(call, am::route_to(peer.jobrank),
+                    what_of(peer, handler, Category::short_message, numargs), flags, args);
 }
 
 template <class AnyCall>
@@ -259,22 +300,24 @@ int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_a
 }
 
 template <class AnyCall>
+int request_medium(const am::Route& route, std::uint32_t what, const void* source_addr,
+                   std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
+                   const gex_AM_Arg_t* args) {
+  AnyCall call(Call::request_medium);
+  return send_medium(call, route, what, source_addr, nbytes, lc_opt, flags, args);
+}
+
+template <class AnyCall>
 int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source_addr,
                    std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
                    const gex_AM_Arg_t* args) {
   AnyCall call(Call::request_medium);
   if (call.is_checked()) check_request(call, tm, rank, handler, flags, medium_flags);
   const gex::Peer peer = gex::resolve(tm, rank);
-  call.transfers(peer.jobrank, nbytes);
-  check_payload(call, nbytes, gex::am::max_medium(peer.jobrank), lc_opt, false);
   if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
-  Outbound out = message(handler, Category::medium, numargs, args);
-  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  out.payload = local_address(source_addr, peer.local_endpoint, flags);
-  out.size = nbytes;
-  if (call.returns(gex::am::send_request(peer.jobrank, out, immediate(flags))) != 0) return 1;
-  complete_locally(lc_opt);
-  return 0;
+  return send_medium(
+      call, am::route_to(peer.jobrank), what_of(peer, handler, Category::medium, numargs),
+      local_address(source_addr, peer.local_endpoint, flags), nbytes, lc_opt, flags, args);
 }
 
 gex_AM_SrcDesc_t prepare_request_medium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
@@ -299,6 +342,15 @@ int commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, std::size
   return call.returns(gex::am::commit(sd, out, flags));
 }
 
+template int request_short<InCall>(const am::Route&, std::uint32_t, gex_Flags_t,
+                                   const gex_AM_Arg_t*);
+template int request_short<UnobservedCall>(const am::Route&, std::uint32_t, gex_Flags_t,
+                                           const gex_AM_Arg_t*);
+template int request_medium<InCall>(const am::Route&, std::uint32_t, const void*, std::size_t,
+                                    gex_Event_t*, gex_Flags_t, const gex_AM_Arg_t*);
+template int request_medium<UnobservedCall>(const am::Route&, std::uint32_t, const void*,
+                                            std::size_t, gex_Event_t*, gex_Flags_t,
+                                            const gex_AM_Arg_t*);
 template int request_short<InCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, gex_Flags_t, unsigned,
                                    const gex_AM_Arg_t*);
 template int request_short<UnobservedCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, gex_Flags_t,

@@ -7,21 +7,25 @@
 #include "am/prepare.h"
 #include "am/to_self.h"
 #include "am/token.h"
-#include "core/in_call.h"
 #include "core/observed.h"
 #include "core/team.h"
+#include "observe/in_call.h"
 
 namespace {
 
 using gex::Category;
 using gex::am::Express;
+using gex::am::Route;
 using gex::api::complete_locally;
 using gex::api::reply_medium;
 using gex::api::reply_short;
 using gex::api::request_medium;
 using gex::api::request_short;
 
-/// The two ends of a request that takes the shortest way.
+using Lookup = gex::am::Links::Lookup;
+
+/// A request's way, looked up once: the shortest way hands it on where it does not send the
+/// message.
 struct ExpressTarget {
   ExpressTarget(gex_TM_t tm, gex_Rank_t rank) {
     const gex::Team& team = gex::Team::from(tm);
@@ -29,8 +33,7 @@ struct ExpressTarget {
     jobrank = location.gex_rank;
     endpoints = team.endpoints_to(location);
   }
-  /// Null: there is no link.
-  gex::am::Link* link() const { return gex::am::links().pair_to(jobrank); }
+  Lookup link() const { return gex::am::Links::pair_to(jobrank); }
   std::uint32_t what(gex_AM_Index_t handler, Category category, unsigned numargs) const {
     return gex::MessageHeader::make_what(handler, category, false, numargs, endpoints);
   }
@@ -67,24 +70,49 @@ bool is_call(gex_Rank_t jobrank, gex_AM_Index_t handler) {
 bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
   return token != nullptr && token->may_reply && is_call(token->header.source, handler);
 }
+gex_AM_Index_t handler_of(std::uint32_t what) {
+  return gex::MessageHeader{what, 0, 0}.handler();
+}
 
-// Messages that do not take the way through a cell: the same arguments once more, in functions of
-// their own, so that those of the shortest way keep no register.
+/// The whole route of a request for whose shortest way this was found.
+Route route_of(gex_Rank_t jobrank, Lookup found) {
+  return found.is_final ? Route{jobrank, gex::am::is_to_self(jobrank), found.link}
+                        : gex::am::route_to(jobrank);
+}
+
+// Messages that do not take the way through a cell: in functions of their own, so that those of the
+// shortest way keep no register. The first two go on with what that way has found; `what` as in
+// MessageHeader.
+
+[[gnu::noinline]] int request_short_on(gex_Rank_t jobrank, std::uint32_t what, gex_Flags_t flags,
+                                       const gex_AM_Arg_t* args, Lookup found) {
+  if (is_call(jobrank, handler_of(what))) {
+    gex::am::run_short_to_self(what, args);
+    return 0;
+  }
+  return gex::observed()
+             ? request_short<gex::InCall>(route_of(jobrank, found), what, flags, args)
+             : request_short<gex::UnobservedCall>(route_of(jobrank, found), what, flags, args);
+}
+
+[[gnu::noinline]] int request_medium_on(gex_Rank_t jobrank, std::uint32_t what,
+                                        const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
+                                        gex_Flags_t flags, const gex_AM_Arg_t* args, Lookup found) {
+  if (nbytes <= gex::max_medium_payload && is_call(jobrank, handler_of(what))) {
+    complete_locally(lc_opt);
+    gex::am::run_medium_to_self(what, args, source_addr, nbytes);
+    return 0;
+  }
+  return gex::observed()
+             ? request_medium<gex::InCall>(route_of(jobrank, found), what, source_addr, nbytes,
+                                           lc_opt, flags, args)
+             : request_medium<gex::UnobservedCall>(route_of(jobrank, found), what, source_addr,
+                                                   nbytes, lc_opt, flags, args);
+}
 
 [[gnu::noinline]] int request_short_otherwise(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                               gex_Flags_t flags, unsigned int numargs,
                                               const gex_AM_Arg_t* args) {
-  if (GEX_IS_READABLE_TEAM_(tm)) {
-    const ExpressTarget to(tm, rank);
-    if (is_call(to.jobrank, handler)) {
-      gex::am::run_short_to_self(to.what(handler, Category::short_message, numargs), args);
-      return 0;
-    }
-    if ((flags & GEX_FLAG_IMMEDIATE) != 0 && !gex::observed()) {
-      gex::am::Link* const link = to.link();
-      if (link != nullptr && !gex::am::may_have_room_local(*link)) return 1;
-    }
-  }
   return gex::observed()
              ? request_short<gex::InCall>(tm, rank, handler, flags, numargs, args)
              : request_short<gex::UnobservedCall>(tm, rank, handler, flags, numargs, args);
@@ -94,16 +122,6 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
                                                const void* source_addr, size_t nbytes,
                                                gex_Event_t* lc_opt, gex_Flags_t flags,
                                                unsigned int numargs, const gex_AM_Arg_t* args) {
-  if (GEX_IS_READABLE_TEAM_(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 &&
-      nbytes <= gex::max_medium_payload) {
-    const ExpressTarget to(tm, rank);
-    if (is_call(to.jobrank, handler)) {
-      complete_locally(lc_opt);
-      gex::am::run_medium_to_self(to.what(handler, Category::medium, numargs), args, source_addr,
-                                  nbytes);
-      return 0;
-    }
-  }
   return gex::observed()
              ? request_medium<gex::InCall>(tm, rank, handler, source_addr, nbytes, lc_opt, flags,
                                            numargs, args)
@@ -150,12 +168,13 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
                                                         const gex_AM_Arg_t* args, bool threaded) {
   if (GEX_IS_READABLE_TEAM_(tm)) [[likely]] {
     const ExpressTarget to(tm, rank);
-    gex::am::Link* const link = to.link();
-    const Express sent = gex::am::send_short(link, gex::shm::requests,
-                                             to.what(handler, Category::short_message, numargs),
-                                             args, numargs, threaded);
-    if (sent != Express::no) [[likely]]
-      return end_call(sent, link, gex::shm::requests);
+    const Lookup found = to.link();
+    const std::uint32_t what = to.what(handler, Category::short_message, numargs);
+    const Express sent =
+        gex::am::send_short(found.link, gex::shm::requests, what, args, numargs, threaded);
+    if (is_sent(sent)) [[likely]]
+      return end_call(sent, found.link, gex::shm::requests);
+    return request_short_on(to.jobrank, what, flags, args, found);
   }
   return request_short_otherwise(tm, rank, handler, flags, numargs, args);
 }
@@ -173,14 +192,15 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
                                                          const gex_AM_Arg_t* args, bool threaded) {
   if (GEX_IS_READABLE_TEAM_(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
     const ExpressTarget to(tm, rank);
-    gex::am::Link* const link = to.link();
-    const Express sent =
-        gex::am::send_medium(link, gex::shm::requests, to.what(handler, Category::medium, numargs),
-                             args, numargs, source_addr, nbytes, threaded);
-    if (sent != Express::no) [[likely]] {
+    const Lookup found = to.link();
+    const std::uint32_t what = to.what(handler, Category::medium, numargs);
+    const Express sent = gex::am::send_medium(found.link, gex::shm::requests, what, args, numargs,
+                                              source_addr, nbytes, threaded);
+    if (is_sent(sent)) [[likely]] {
       complete_locally(lc_opt);
-      return end_call(sent, link, gex::shm::requests);
+      return end_call(sent, found.link, gex::shm::requests);
     }
+    return request_medium_on(to.jobrank, what, source_addr, nbytes, lc_opt, flags, args, found);
   }
   return request_medium_otherwise(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs,
                                   args);
@@ -201,7 +221,7 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
     const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
     const Express sent =
         gex::am::send_short(link, gex::shm::replies, what, args, numargs, threaded);
-    if (sent != Express::no) [[likely]] {
+    if (is_sent(sent)) [[likely]] {
       token->may_reply = false;
       return end_call(sent, link, gex::shm::replies);
     }
@@ -224,7 +244,7 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
     const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
     const Express sent = gex::am::send_medium(link, gex::shm::replies, what, args, numargs,
                                               source_addr, nbytes, threaded);
-    if (sent != Express::no) [[likely]] {
+    if (is_sent(sent)) [[likely]] {
       token->may_reply = false;
       complete_locally(lc_opt);
       return end_call(sent, link, gex::shm::replies);
@@ -248,9 +268,10 @@ gex_AM_SrcDesc_t prepare_small(gex_TM_t tm, gex_Rank_t rank, const void* client_
   gex::ThreadRecord* const thread = gex::current_thread_record;
   if (client_buf != nullptr || most_payload > gex::small_payload_bytes ||
       least_payload > most_payload || numargs > gex::shm::cell_words || gex::observed() ||
-      thread == nullptr || thread->request_descriptor.open)
+      thread == nullptr)
     return GEX_AM_SRCDESC_NO_OP;
-  _gex_AM_SrcDesc& descriptor = thread->request_descriptor;
+  _gex_AM_SrcDesc& descriptor = gex::am::messages_of(*thread).request;
+  if (descriptor.open) return GEX_AM_SRCDESC_NO_OP;
   gex::am::open_small(descriptor, tm, rank, most_payload, flags, numargs);
   return &descriptor;
 }
@@ -270,10 +291,10 @@ bool commit_small(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, un
     gex::am::run_built_to_self(what, args, sd->small_buffer, nbytes);
     return true;
   }
-  gex::am::Link* const link = to.link();
+  gex::am::Link* const link = to.link().link;
   const Express sent = gex::am::send_medium(link, gex::shm::requests, what, args, numargs,
                                             sd->small_buffer, nbytes, gex::am::links().threaded());
-  if (sent == Express::no) return false;
+  if (!is_sent(sent)) return false;
   sd->open = false;
   end_call(sent, link, gex::shm::requests);
   return true;

@@ -5,7 +5,9 @@
 #include <gasnetex.h>
 
 #include <cstddef>
+#include <cstdint>
 
+#include "am/outbound.h"
 #include "core/event.h"
 
 namespace gex::api {
@@ -16,6 +18,17 @@ inline void complete_locally(gex_Event_t* lc_opt) {
 }
 
 // `AnyCall`: InCall, or UnobservedCall where calls are not observed.
+
+/// Requests whose route has been found already; calls are not checked there. `what` as in
+/// MessageHeader.
+template <class AnyCall>
+int request_short(const am::Route& route, std::uint32_t what, gex_Flags_t flags,
+                  const gex_AM_Arg_t* args);
+template <class AnyCall>
+int request_medium(const am::Route& route, std::uint32_t what, const void* source_addr,
+                   std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
+                   const gex_AM_Arg_t* args);
+
 template <class AnyCall>
 int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
                   unsigned numargs, const gex_AM_Arg_t* args);

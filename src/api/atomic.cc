@@ -9,8 +9,8 @@
 #include "atomic/operation.h"
 #include "base/error.h"
 #include "coll/coll.h"
-#include "core/in_call.h"
 #include "core/team.h"
+#include "observe/in_call.h"
 #include "rma/rma.h"
 
 namespace {
@@ -34,14 +34,14 @@ constexpr gex_Flags_t locality_flags = GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRH
 constexpr gex_Flags_t operation_flags = GEX_FLAG_IMMEDIATE | GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL |
                                         GEX_FLAG_RANK_IS_JOBRANK | offset_flags | locality_flags;
 
-/// The call that clients made, of those whose first is that of GEX_DT_I32.
-Call call_of(Call first, gex_DT_t type) noexcept {
-  const auto number = static_cast<unsigned>(__builtin_ctz(type));
-  return static_cast<Call>(static_cast<unsigned>(first) + number);
+/// The calls that clients make, by the number of their type.
+constexpr Call calls_nb[] = {Call::ad_nb_i32, Call::ad_nb_u32, Call::ad_nb_i64,
+                             Call::ad_nb_u64, Call::ad_nb_flt, Call::ad_nb_dbl};
+constexpr Call calls_nbi[] = {Call::ad_nbi_i32, Call::ad_nbi_u32, Call::ad_nbi_i64,
+                              Call::ad_nbi_u64, Call::ad_nbi_flt, Call::ad_nbi_dbl};
+unsigned number_of_type(gex_DT_t type) noexcept {
+  return static_cast<unsigned>(__builtin_ctz(type));
 }
-static_assert(static_cast<unsigned>(Call::ad_nb_dbl) == static_cast<unsigned>(Call::ad_nb_i32) + 5);
-static_assert(static_cast<unsigned>(Call::ad_nbi_dbl) ==
-              static_cast<unsigned>(Call::ad_nbi_i32) + 5);
 
 /// Arguments that no domain can be made of are always refused, because a domain is made once and
 /// used often; those that are only pointless, and wrong hints, in checked mode.
@@ -179,7 +179,7 @@ void* gex_AD_QueryCData(gex_AD_t ad) {
 gex_Event_t gex_ad_nb_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank,
                        void* tgt_addr, gex_OP_t opcode, uint64_t operand1, uint64_t operand2,
                        gex_Flags_t flags) {
-  return in_call(call_of(Call::ad_nb_i32, type), [=](auto& call) noexcept {
+  return in_call(calls_nb[number_of_type(type)], [=](auto& call) noexcept {
     return call.returns(gex::atomic::operate_explicit(
         begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
         flags));
@@ -188,7 +188,7 @@ gex_Event_t gex_ad_nb_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tg
 
 int gex_ad_nbi_(gex_AD_t ad, gex_DT_t type, void* result_p, gex_Rank_t tgt_rank, void* tgt_addr,
                 gex_OP_t opcode, uint64_t operand1, uint64_t operand2, gex_Flags_t flags) {
-  return in_call(call_of(Call::ad_nbi_i32, type), [=](auto& call) noexcept {
+  return in_call(calls_nbi[number_of_type(type)], [=](auto& call) noexcept {
     return call.returns(gex::atomic::operate_implicit(
         begin(call, ad, type, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags),
         flags));

@@ -7,7 +7,7 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "coll/coll.h"
-#include "core/in_call.h"
+#include "observe/in_call.h"
 #include "team/named_barrier.h"
 
 using gex::Call;

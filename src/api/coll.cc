@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "coll/reduction.h"
 #include "core/data_types.h"
-#include "core/in_call.h"
+#include "observe/in_call.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "api/require.h"
 #include "base/error.h"
-#include "core/in_call.h"
+#include "observe/in_call.h"
 
 using gex::Call;
 using gex::fatal;

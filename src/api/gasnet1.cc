@@ -5,7 +5,6 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
-#include "core/in_call.h"
 #include "core/objects.h"
 #include "core/progress.h"
 #include "core/refuse.h"
@@ -14,6 +13,7 @@
 #include "legacy/attach.h"
 #include "legacy/memset.h"
 #include "legacy/value_get.h"
+#include "observe/in_call.h"
 
 namespace {
 

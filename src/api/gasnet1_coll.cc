@@ -7,9 +7,9 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
-#include "core/in_call.h"
 #include "core/objects.h"
 #include "legacy/collectives.h"
+#include "observe/in_call.h"
 
 namespace {
 

@@ -9,13 +9,13 @@
 #include "base/error.h"
 #include "base/os_process.h"
 #include "base/patience.h"
-#include "core/in_call.h"
-#include "core/network_report.h"
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/progress.h"
 #include "core/published.h"
-#include "core/trace.h"
+#include "observe/in_call.h"
+#include "observe/trace.h"
+#include "way/network_report.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "core/process.h"
 #include "core/progress.h"
 #include "core/thread.h"
-#include "core/trace.h"
+#include "observe/trace.h"
 
 namespace {
 
@@ -62,7 +62,7 @@ void gex_hsl_lock_(gex_HSL_t* hsl) {
         fatal("gex_HSL_Lock: the lock is held, and in SEQ mode no other thread can release it");
       return;
     }
-    const gex::trace::Wait recorded(gex::trace::Cause::lock);
+    const gex::ObservedWait observed(gex::WaitCause::lock);
     gex::Waiter waiter;
     gex::LongWait long_wait;
     while (!take(hsl)) {

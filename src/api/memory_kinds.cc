@@ -4,9 +4,9 @@
 
 #include "api/require.h"
 #include "base/error.h"
-#include "core/in_call.h"
 #include "core/process.h"
 #include "core/refuse.h"
+#include "observe/in_call.h"
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/refuse.h"
-#include "core/restricted.h"
 #include "core/team.h"
+#include "observe/restricted.h"
 
 namespace gex {
 

@@ -7,8 +7,8 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
-#include "core/in_call.h"
 #include "core/team.h"
+#include "observe/in_call.h"
 
 namespace {
 

@@ -11,10 +11,10 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "base/os_memory_limits.h"
-#include "core/in_call.h"
 #include "core/refuse.h"
 #include "core/segment.h"
 #include "core/team.h"
+#include "observe/in_call.h"
 #include "team/lifecycle.h"
 
 namespace {

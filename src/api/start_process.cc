@@ -1,4 +1,4 @@
-#include "core/startup.h"
+#include "api/start_process.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -14,18 +14,16 @@
 #include "base/os_process_fence.h"
 #include "base/os_signal.h"
 #include "base/spin.h"
-#include "core/backtrace_signal.h"
 #include "core/client_notes.h"
-#include "core/in_call.h"
-#include "core/network_choice.h"
-#include "core/network_report.h"
-#include "core/pairs.h"
 #include "core/process.h"
 #include "core/progress.h"
 #include "core/segment_fault.h"
 #include "core/thread.h"
-#include "core/trace.h"
 #include "core/waiting.h"
+#include "observe/start.h"
+#include "way/network_choice.h"
+#include "way/network_report.h"
+#include "way/pairs.h"
 
 namespace gex {
 
@@ -158,21 +156,7 @@ void start_process(Deliver deliver, const CommandLine& line) {
   // Callers that leave no record (Python, Fortran) may have any number of threads.
   gex_proc_.mode = notes.mode != 0 ? notes.mode : GEX_MODE_PAR_;
   gex_proc_.jobrank = job.rank();
-  // Read by a library that checks in any case too, so that all refuse a malformed value.
-  gex_proc_.observed = env::boolean(env::Variable::check) ? GEX_OBSERVED_CHECKS_ : 0;
-#ifdef GEX_DEBUG
-  gex_proc_.observed = GEX_OBSERVED_CHECKS_;
-#endif
-  if (env::seconds(env::Variable::hang_after) > 0) {
-    gex_proc_.observed |= GEX_OBSERVED_PROGRESS_;
-    accept_backtrace_signal();
-  }
-  trace::start();
-  if (traced()) {
-    trace::name_fact(trace::Fact::threading_mode, mode_name(gex_proc_.mode));
-    trace::name_fact(trace::Fact::library_version, GEX_LIBRARY_VERSION);
-  }
-  InCall::note_from_start();
+  observe::start();
   self.threaded = gex_proc_.mode == GEX_MODE_PAR_;
   // An invalid limit of threads is refused now, not when a thread reaches it.
   static_cast<void>(max_threads());
@@ -185,7 +169,7 @@ void start_process(Deliver deliver, const CommandLine& line) {
   attach_network(deliver);
   set_up_waiting();
   report_network_at_exit();
-  if (traced()) trace::name_fact(trace::Fact::conduit, self.conduit_name.c_str());
+  observe::name_network(self.conduit_name.c_str());
   gex_proc_.jobsize = job.size();
   if (agreed.requires_ways) require_ways();
   if (speaks_for_job())

@@ -4,11 +4,11 @@
 
 #include "api/require.h"
 #include "base/error.h"
-#include "core/in_call.h"
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/progress_thread.h"
 #include "core/thread.h"
+#include "observe/in_call.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include "am/limits.h"
 #include "am/network.h"
 #include "base/error.h"
-#include "core/pairs.h"
 #include "core/process.h"
 #include "net/operations.h"
+#include "way/pairs.h"
 
 namespace gex {
 

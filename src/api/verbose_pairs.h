@@ -4,7 +4,7 @@
 namespace gex {
 
 /// Collective where a rank is verbose (`Process::reports_pairs`), else nothing: a line of rank 0's
-/// for each class of pairs (core/pairs.h). Once the network and its messages are set up.
+/// for each class of pairs (way/pairs.h). Once the network and its messages are set up.
 void report_pairs();
 
 }  // namespace gex

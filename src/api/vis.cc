@@ -6,8 +6,8 @@
 
 #include "api/require.h"
 #include "base/error.h"
-#include "core/in_call.h"
 #include "core/team.h"
+#include "observe/in_call.h"
 #include "vis/peer_completion.h"
 
 namespace {

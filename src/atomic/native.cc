@@ -25,7 +25,7 @@ int ask_network(const AtomicRequest& operation, CompletionTarget done, bool imme
   };
   if (begun()) return 0;
   if (immediate) return 1;
-  wait_until([&]() noexcept { return target.as(OpKind::atomic); }, begun, trace::Cause::room);
+  wait_until([&]() noexcept { return target.as(OpKind::atomic); }, begun, WaitCause::room);
   return 0;
 }
 

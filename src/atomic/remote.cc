@@ -12,10 +12,12 @@ namespace gex::atomic {
 
 namespace {
 
-using am::Internal;
 using am::Outbound;
 using am::Packed;
 using am::Wide;
+
+constinit am::Internal request_message{"atomic"};
+constinit am::Internal result_message{"result of an atomic"};
 
 /// Between the type and the operation in one argument: operations take 25 bits, a type's number 3.
 constexpr unsigned type_shift = 28;
@@ -56,8 +58,7 @@ void on_request(gex_Token_t token, const Request& request, void*, std::size_t) n
   const std::uint64_t old = apply(type, at, opcode, request.operand1, request.operand2,
                                   GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL);
   if (fetches(opcode))
-    am::reply_with(token, Internal::atomic_result,
-                   Result{request.target, request.result, old, type});
+    am::reply_with(token, result_message, Result{request.target, request.result, old, type});
   else
     rma::reply_done(token, request.target);
 }
@@ -75,15 +76,15 @@ int ask_owner(const AtomicRequest& operation, CompletionTarget done, bool immedi
   const Packed packed(Request{operation.target.remote, operation.operand1, operation.operand2,
                               encode(operation.type, operation.opcode), Wide(done),
                               Wide(operation.target.local)});
-  Outbound message = packed.message_for(Internal::atomic_request);
+  Outbound message = packed.message_for(request_message);
   message.endpoints = am::endpoints_of(operation.target.local_endpoint, operation.target.endpoint);
   order_through_peer_begins(done);
   return am::send_request(operation.target.jobrank, message, immediate);
 }
 
 void start_remote() {
-  am::register_request<on_request>(Internal::atomic_request);
-  am::register_reply<on_result>(Internal::atomic_result);
+  am::register_request<on_request>(request_message);
+  am::register_reply<on_result>(result_message);
 }
 
 }  // namespace gex::atomic

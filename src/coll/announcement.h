@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/restricted.h"
+#include "observe/restricted.h"
 
 namespace gex::coll {
 

@@ -5,7 +5,7 @@
 #include "coll/receive.h"
 #include "coll/team_collectives.h"
 #include "core/memory.h"
-#include "core/trace.h"
+#include "observe/trace.h"
 #include "team/lifecycle.h"
 
 namespace gex::coll {

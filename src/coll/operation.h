@@ -10,7 +10,7 @@
 
 #include "base/cache_line.h"
 #include "coll/reduction.h"
-#include "core/restricted.h"
+#include "observe/restricted.h"
 #include "team/barrier.h"
 
 namespace gex::coll {

@@ -48,12 +48,11 @@ void on_agreement(gex_Token_t, const AgreementMessage& reached, void*, std::size
 }  // namespace
 
 void start_receiving() {
-  using am::Internal;
-  am::register_request<on_data>(Internal::coll_data);
-  am::register_request<on_grant>(Internal::coll_grant);
-  am::register_request<on_credit>(Internal::coll_credit);
-  am::register_request<on_announcement>(Internal::coll_announce);
-  am::register_request<on_agreement>(Internal::coll_agreed);
+  am::register_request<on_data>(data_message);
+  am::register_request<on_grant>(grant_message);
+  am::register_request<on_credit>(credit_message);
+  am::register_request<on_announcement>(announcement_message);
+  am::register_request<on_agreement>(agreement_message);
 }
 
 }  // namespace gex::coll

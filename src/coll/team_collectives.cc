@@ -8,7 +8,7 @@
 #include "core/initiate.h"
 #include "core/process.h"
 #include "core/progress.h"
-#include "core/trace.h"
+#include "observe/trace.h"
 #include "team/barrier.h"
 
 namespace gex::coll {
@@ -33,7 +33,7 @@ TeamCollectives& TeamCollectives::of(Team& team) {
   if (TeamCollectives* const kept = find(team)) return *kept;
   TeamCollectives& made = collectives_of(team.id(), team.rank);
   made.bind(team);
-  team.collectives = &made;
+  CollectivesSlot::set(team, &made);
   return made;
 }
 
@@ -259,7 +259,7 @@ void TeamCollectives::settle() noexcept {
         advance();
         return idle();
       },
-      trace::Cause::collective);
+      WaitCause::collective);
 }
 
 TeamCollectives& collectives_of(TeamId team, gex_Rank_t member) {
@@ -283,7 +283,7 @@ void end_collectives(Team& team) noexcept {
   if (kept == nullptr) return;
   kept->settle();
   the_active.get().deactivate(*kept);
-  team.collectives = nullptr;
+  CollectivesSlot::set(team, nullptr);
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
   registry.entries.erase({team.id(), team.rank});

@@ -22,6 +22,9 @@
 
 namespace gex::coll {
 
+class TeamCollectives;
+using CollectivesSlot = Slot<Team, TeamSlot::collectives, TeamCollectives>;
+
 class TeamCollectives {
  public:
   TeamCollectives() noexcept;
@@ -29,9 +32,7 @@ class TeamCollectives {
   TeamCollectives& operator=(const TeamCollectives&) = delete;
 
   /// Returns what is kept for the team; null before its first collective call here.
-  static TeamCollectives* find(const Team& team) noexcept {
-    return static_cast<TeamCollectives*>(team.collectives);
-  }
+  static TeamCollectives* find(const Team& team) noexcept { return CollectivesSlot::of(team); }
   /// Returns what is kept for the team, made and bound to it if there is none.
   static TeamCollectives& of(Team& team);
 

@@ -7,16 +7,20 @@
 
 namespace gex::coll {
 
+constinit am::Internal data_message{"data of a collective"};
+constinit am::Internal grant_message{"room for a collective"};
+constinit am::Internal credit_message{"credit of a collective"};
+constinit am::Internal announcement_message{"announcement of a collective"};
+constinit am::Internal agreement_message{"agreement on a collective"};
+
 namespace {
 
-using am::Internal;
-
 template <am::Fields T>
-bool send(Team& team, Internal handler, const T& fields, const std::byte* bytes = nullptr,
+bool send(Team& team, const am::Internal& kind, const T& fields, const std::byte* bytes = nullptr,
           std::size_t size = 0) noexcept {
   const gex_Rank_t to = fields.to.member;
   const am::Packed packed(fields);
-  am::Outbound message = packed.message_for(handler);
+  am::Outbound message = packed.message_for(kind);
   message.endpoints = am::endpoints_of(team.endpoint, team.endpoint_of(to));
   if (size != 0) {
     message.category = Category::medium;
@@ -41,23 +45,23 @@ std::size_t max_bytes(Team& team, gex_Rank_t to) noexcept {
 
 bool send_data(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase, std::uint64_t offset,
                const std::byte* bytes, std::size_t size) noexcept {
-  return send(team, Internal::coll_data,
+  return send(team, data_message,
               DataMessage{receiver(team, to), flow_from(team, number, phase), offset}, bytes, size);
 }
 
 bool send_grant(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase,
                 std::uint32_t granted) noexcept {
-  return send(team, Internal::coll_grant,
+  return send(team, grant_message,
               GrantMessage{receiver(team, to), flow_from(team, number, phase), granted});
 }
 
 bool send_credit(Team& team, gex_Rank_t to, std::uint32_t count) noexcept {
-  return send(team, Internal::coll_credit, CreditMessage{receiver(team, to), team.rank, count});
+  return send(team, credit_message, CreditMessage{receiver(team, to), team.rank, count});
 }
 
 bool send_announcement(Team& team, std::uint32_t number,
                        const Announcement& announcement) noexcept {
-  return send(team, Internal::coll_announce,
+  return send(team, announcement_message,
               AnnouncementMessage{.to = receiver(team, 0),
                                   .number = number,
                                   .source = team.rank,
@@ -71,7 +75,7 @@ bool send_announcement(Team& team, std::uint32_t number,
 }
 
 bool send_agreement(Team& team, gex_Rank_t to, std::uint32_t below) noexcept {
-  return send(team, Internal::coll_agreed, AgreementMessage{receiver(team, to), below});
+  return send(team, agreement_message, AgreementMessage{receiver(team, to), below});
 }
 
 Phase phase_of(gex_Token_t token, const FlowId& flow) noexcept {

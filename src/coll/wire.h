@@ -44,6 +44,12 @@ struct FlowId {
 /// The phase that a message names; ends the job if it is invalid in a member's message.
 Phase phase_of(gex_Token_t token, const FlowId& flow) noexcept;
 
+extern am::Internal data_message;
+extern am::Internal grant_message;
+extern am::Internal credit_message;
+extern am::Internal announcement_message;
+extern am::Internal agreement_message;
+
 struct DataMessage {
   Receiver to;
   FlowId flow;

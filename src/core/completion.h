@@ -47,6 +47,11 @@ struct StdCompletion {
   }
 };
 
+/// The one-word target of a completion; with `followed_tag` in its address, a record that has one
+/// (`Observer::follow`).
+using CompletionTarget = StdCompletion::Word*;
+inline constexpr std::uintptr_t followed_tag = 1;
+
 /// Completes `parts` parts. Any thread. Release: what the operation wrote is seen by the thread
 /// that finds the target complete.
 template <class Atomics>

@@ -177,7 +177,7 @@ void wait_for(gex_Event_t handle) noexcept(noexcept(Points().visit())) {
       [&]() noexcept { return op_of(decoded); },
       [&]() noexcept { return try_consume(thread, decoded); },
       [&]() noexcept { return decoded.leaf != 0 || decoded.event->needs_core(); },
-      trace::Cause::completion);
+      WaitCause::completion);
 }
 }  // namespace
 

@@ -20,7 +20,7 @@
 #include "base/cancellation.h"
 #include "base/tsan.h"
 #include "core/event.h"
-#include "core/followed.h"
+#include "core/observer.h"
 #include "core/op.h"
 #include "core/process.h"
 #include "core/progress.h"
@@ -74,11 +74,11 @@ inline void hand_over(const Targets& targets) noexcept {
 /// Injects, and follows the operation until it is complete; traced jobs only.
 template <class Inject>
 [[gnu::noinline]] Injected inject_followed(const Targets& targets, Inject& inject) noexcept {
-  const FollowedTargets given = follow(targets.done, targets.local);
+  const FollowedTargets given = the_observer.follow(targets.done, targets.local);
   const Targets followed{given.done, given.local};
   hand_over(followed);
   const Injected injected = inject(followed);
-  settle(given, injected.parts, injected.source_in_use ? injected.parts : 0);
+  the_observer.settle(given, injected.parts, injected.source_in_use ? injected.parts : 0);
   return injected;
 }
 template <class Inject>

@@ -16,30 +16,22 @@
 
 namespace gex {
 
-enum class Call : unsigned;  // core/restricted.h
-
 using OpKind = job::OpKind;
 using OpRecord = job::OpRecord;
 
-/// Calls as they are numbered in memory that others read (job/last_call.h): from 1.
-constexpr std::uint16_t number_of(Call call) noexcept {
-  return static_cast<std::uint16_t>(static_cast<unsigned>(call) + 1);
-}
-
 struct Op {
   OpKind kind = OpKind::none;
-  std::uint16_t call = 0;  ///< `number_of` the call that began it; 0: the library itself
+  std::uint16_t call = 0;  ///< `number_of` (observe/restricted.h) its call; 0: the library itself
   gex_Rank_t peer = OpRecord::no_peer;  ///< jobrank
   std::uint64_t bytes = 0;
   std::uint64_t team = 0;      ///< TeamId, of what members do together
   std::uint32_t sequence = 0;  ///< see OpKind
 
   static constexpr Op of_library(OpKind kind) noexcept { return {kind}; }
-  static constexpr Op of_call(OpKind kind, Call call) noexcept { return {kind, number_of(call)}; }
   /// Between this process and another.
-  static constexpr Op with_peer(OpKind kind, Call call, gex_Rank_t peer,
+  static constexpr Op with_peer(OpKind kind, std::uint16_t call, gex_Rank_t peer,
                                 std::uint64_t bytes) noexcept {
-    return {kind, number_of(call), peer, bytes};
+    return {kind, call, peer, bytes};
   }
   /// Describes what the members of a team do together. `call` 0: a call of the library's own.
   static constexpr Op with_team(OpKind kind, std::uint16_t call, std::uint64_t team,

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "core/looked_at.h"
 #include "core/process.h"
 #include "core/thread.h"
 #include "job/job.h"
@@ -66,7 +65,7 @@ bool poll_busy(std::uint32_t quiet) noexcept {
   if (!progressed && looks_last() && process().threaded) progressed = the_server.has_work();
   const std::uint64_t word = __atomic_load_n(watched.ending, __ATOMIC_RELAXED);
   if (word != 0) [[unlikely]] {
-    if (const std::uint32_t look = job::JobPage::look_in(word)) note_poll(look);
+    if (const std::uint32_t look = job::JobPage::look_in(word)) the_observer.polled(look);
     if (!job::JobPage::is_about_an_end(word)) return progressed;
     // Another rank has ended the job: this one exits too, with its streams flushed.
     if (process().job->ending()) process().job->follow();

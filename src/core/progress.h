@@ -19,8 +19,8 @@
 #include "base/cache_line.h"
 #include "base/cancellation.h"
 #include "base/patience.h"
+#include "core/observer.h"
 #include "core/op.h"
-#include "core/trace.h"
 #include "core/waiting.h"
 #include "shm/doorbell.h"
 
@@ -198,20 +198,20 @@ void sleep_for_wait(Patience& patience, std::uint64_t limit_ns, bool (*look)(voi
 void note_condition_wait(bool first) noexcept;
 
 /// Waits that take similar times, for how long they look before they sleep.
-constexpr WaitKind kind_of(trace::Cause cause) noexcept {
+constexpr WaitKind kind_of(WaitCause cause) noexcept {
   switch (cause) {
-    case trace::Cause::completion:
-    case trace::Cause::local_completion:
+    case WaitCause::completion:
+    case WaitCause::local_completion:
       return WaitKind::operation;
-    case trace::Cause::room:
+    case WaitCause::room:
       return WaitKind::room;
-    case trace::Cause::barrier:
+    case WaitCause::barrier:
       return WaitKind::barrier;
-    case trace::Cause::collective:
+    case WaitCause::collective:
       return WaitKind::collective;
-    case trace::Cause::exchange:
+    case WaitCause::exchange:
       return WaitKind::exchange;
-    case trace::Cause::lock:
+    case WaitCause::lock:
       return WaitKind::lock;
   }
   return WaitKind::operation;
@@ -228,9 +228,9 @@ inline constexpr std::uint32_t arrivals_between_points = 256;
 
 template <class Points, class Describe, class Done, class NeedsCore>
 void poll_until(Describe describe, Done done, NeedsCore needs_core,
-                trace::Cause cause) noexcept(noexcept(Points().visit())) {
+                WaitCause cause) noexcept(noexcept(Points().visit())) {
   if (done()) return;
-  const trace::Wait recorded(cause);
+  const ObservedWait observed_wait(cause);
   Patience patience(kind_of(cause));
   const struct End {
     Patience& patience;
@@ -291,12 +291,11 @@ void poll_until(Describe describe, Done done, NeedsCore needs_core,
 /// need this thread's core; asked where there are more ranks than cores. `cause` is for the trace.
 template <class Describe, class Done, class NeedsCore>
 void wait_until(Describe describe, Done done, NeedsCore needs_core,
-                trace::Cause cause = trace::Cause::completion) noexcept {
+                WaitCause cause = WaitCause::completion) noexcept {
   detail::poll_until<detail::NoCancellationPoints>(describe, done, needs_core, cause);
 }
 template <class Describe, class Done>
-void wait_until(Describe describe, Done done,
-                trace::Cause cause = trace::Cause::completion) noexcept {
+void wait_until(Describe describe, Done done, WaitCause cause = WaitCause::completion) noexcept {
   wait_until(
       describe, done, []() noexcept { return true; }, cause);
 }
@@ -305,12 +304,12 @@ void wait_until(Describe describe, Done done,
 /// ends: the caller holds nothing, and leaves nothing of its stack to others.
 template <class Describe, class Done, class NeedsCore>
 void wait_until_or_cancelled(Describe describe, Done done, NeedsCore needs_core,
-                             trace::Cause cause = trace::Cause::completion) {
+                             WaitCause cause = WaitCause::completion) {
   detail::poll_until<CancellationPoints>(describe, done, needs_core, cause);
 }
 template <class Describe, class Done>
 void wait_until_or_cancelled(Describe describe, Done done,
-                             trace::Cause cause = trace::Cause::completion) {
+                             WaitCause cause = WaitCause::completion) {
   wait_until_or_cancelled(
       describe, done, []() noexcept { return true; }, cause);
 }

@@ -15,6 +15,7 @@
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/published.h"
+#include "core/slots.h"
 #include "job/rank_status.h"
 
 namespace gex {
@@ -51,6 +52,13 @@ struct CollectiveCalls {
   }
 };
 
+/// What rooms above keep with a team, each in a slot of its own (core/slots.h).
+enum class TeamSlot : unsigned {
+  barrier,      ///< team: of the team's calls
+  collectives,  ///< coll; null until it is needed
+  count
+};
+
 /// The part of a team that only the library reads. It lies before the prefix that clients read,
 /// behind which, at a distance that is part of the ABI, the displacements lie.
 class alignas(64) TeamRecord {
@@ -60,9 +68,7 @@ class alignas(64) TeamRecord {
   CollectiveCalls exchanges{status.agreements};  ///< see team/exchange.h
   /// These are the calls of coll/; one is over once its event is synchronised.
   CollectiveCalls collectives_called{status.collectives};
-  // Opaque here; each is owned by a room above, which alone casts it.
-  void* barrier = nullptr;      ///< `barrier_of`, team/barrier.h
-  void* collectives = nullptr;  ///< TeamCollectives::find, coll/; null until it is needed
+  Slots<TeamSlot> slots;
 
  protected:
   TeamRecord(TeamId identity, Endpoints from_here,

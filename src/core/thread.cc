@@ -24,6 +24,11 @@ constinit thread_local ThreadRecord* current_thread_record
 
 namespace {
 
+constexpr unsigned max_renewals = 4;
+using Renew = void (*)(ThreadRecord& thread) noexcept;
+constinit Renew renewals[max_renewals] = {};
+constinit unsigned renewal_count = 0;
+
 struct Records {
   std::mutex mutex;
   ThreadRecord* all = nullptr;
@@ -96,12 +101,9 @@ ThreadRecord& enter_thread() noexcept {
   record->handler_depth = 0;
   record->held_locks = 0;
   record->interrupts_held = false;
-  record->calls = 0;
   record->operator_depth = 0;
   record->region = nullptr;
-  record->request_descriptor.open = false;
-  record->reply_descriptor.open = false;
-  record->peer_completion = {};
+  for (unsigned i = 0; i < renewal_count; ++i) renewals[i](*record);
   record->status.number.store(record->number, std::memory_order_relaxed);
   record->status.kernel_thread.store(os::thread_id(), std::memory_order_relaxed);
   pthread_setspecific(self.key, record);
@@ -109,6 +111,11 @@ ThreadRecord& enter_thread() noexcept {
   // Before that there is no network.
   if (gex_proc_.jobsize != 0) enter_lane(*record);
   return *record;
+}
+
+void register_renewal(void (*renew)(ThreadRecord& thread) noexcept) noexcept {
+  if (renewal_count == max_renewals) fatal("more than %u renewals registered", max_renewals);
+  renewals[renewal_count++] = renew;
 }
 
 ThreadRecord& enter_progress_thread() noexcept {

@@ -61,7 +61,7 @@ class JobPage {
   void note_absence() noexcept { words_->end.fetch_or(absence_bit, std::memory_order_relaxed); }
 
   /// The guardian looks for polls without progress, for the `number`-th time, below 2^16; 0: no
-  /// longer. Every poll of the host's ranks is a call meanwhile (core/looked_at.h).
+  /// longer. Every poll of the host's ranks is a call meanwhile (observe/looked_at.h).
   void look(std::uint32_t number) noexcept {
     std::uint64_t seen = words_->end.load(std::memory_order_relaxed);
     std::uint64_t wanted = 0;

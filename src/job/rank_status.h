@@ -87,7 +87,7 @@ struct ThreadStatus {
   std::atomic<std::uint64_t> handlers_ended{0};
   OpRecord wait;                        ///< what it waits for
   OpRecord implicit[count_categories];  ///< the implicit operation of each category made last
-  /// In loops that do nothing but poll, while the guardian looks (core/looked_at.h): processor
+  /// In loops that do nothing but poll, while the guardian looks (observe/looked_at.h): processor
   /// time, and the tick of the last such poll.
   std::atomic<std::uint64_t> polled_ns{0};
   std::atomic<std::uint64_t> polls_seen{0};
@@ -147,7 +147,7 @@ class RankStatus {
   /// Memory for `count` more events' records, which begin as a ShownEvent; null if the table has no
   /// room for them, which is counted. Any thread.
   std::byte* claim_events(std::uint32_t count) noexcept;
-  /// The stack of a thread, as it was when it was last asked for (core/backtrace_signal.h).
+  /// The stack of a thread, as it was when it was last asked for (observe/backtrace_signal.h).
   struct Backtrace {
     std::atomic<std::uint32_t> bytes;
     char text[2044];

@@ -4,8 +4,8 @@
 #include <gasnet_coll.h>
 
 #include "coll/operation.h"
-#include "core/restricted.h"
 #include "core/team.h"
+#include "observe/restricted.h"
 
 namespace gex::legacy {
 

@@ -12,9 +12,10 @@ namespace gex::legacy {
 
 namespace {
 
-using am::Internal;
 using am::Packed;
 using am::Wide;
+
+constinit am::Internal memset_message{"memset"};
 
 struct Memset {
   Wide address;
@@ -31,7 +32,7 @@ void on_memset(gex_Token_t token, const Memset& request, void*, std::size_t) noe
 
 Injected inject(const rma::Transfer& transfer, int value, const Targets& targets) noexcept {
   const Packed packed(Memset{transfer.remote, Wide(targets.done), transfer.size, value});
-  am::Outbound message = packed.message_for(Internal::memset);
+  am::Outbound message = packed.message_for(memset_message);
   message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
   am::send_request(transfer.jobrank, message, false);
   return {1};
@@ -70,7 +71,7 @@ gex_Event_t memset_explicit(const rma::Transfer& transfer, int value) noexcept {
 }
 
 void start_memset() {
-  am::register_request<on_memset>(Internal::memset);
+  am::register_request<on_memset>(memset_message);
 }
 
 }  // namespace gex::legacy

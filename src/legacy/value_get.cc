@@ -2,17 +2,20 @@
 
 #include "base/error.h"
 #include "core/event.h"
-#include "core/restricted.h"
 #include "core/thread.h"
+#include "observe/restricted.h"
 
 namespace gex::legacy {
 
 namespace {
 
+/// The records that a thread no longer needs, the first of them.
+using FreeSlot = Slot<ThreadRecord, ThreadSlot::value_gets, ValueGet>;
+
 ValueGet& take_record(ThreadRecord& thread) {
-  auto* record = static_cast<ValueGet*>(thread.free_value_gets);
+  auto* record = FreeSlot::of(thread);
   if (record == nullptr) record = new ValueGet;
-  thread.free_value_gets = record->next;
+  FreeSlot::set(thread, record->next);
   record->value = 0;
   record->in_use = true;
   return *record;
@@ -20,8 +23,8 @@ ValueGet& take_record(ThreadRecord& thread) {
 
 void give_back(ThreadRecord& thread, ValueGet& record) {
   record.in_use = false;
-  record.next = static_cast<ValueGet*>(thread.free_value_gets);
-  thread.free_value_gets = &record;
+  record.next = FreeSlot::of(thread);
+  FreeSlot::set(thread, &record);
 }
 
 }  // namespace

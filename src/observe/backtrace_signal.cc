@@ -1,4 +1,4 @@
-#include "core/backtrace_signal.h"
+#include "observe/backtrace_signal.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
-#include "core/followed.h"
+#include "observe/followed.h"
 
-#include "core/trace.h"
+#include "observe/trace.h"
 
 namespace gex {
 

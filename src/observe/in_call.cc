@@ -1,14 +1,15 @@
-#include "core/in_call.h"
+#include "observe/in_call.h"
 
 #include <limits>
 
-#include "core/looked_at.h"
 #include "core/op.h"
 #include "core/process.h"
 #include "core/thread.h"
-#include "core/trace.h"
 #include "job/job.h"
 #include "job/last_call.h"
+#include "observe/looked_at.h"
+#include "observe/thread_part.h"
+#include "observe/trace.h"
 
 namespace gex {
 
@@ -21,7 +22,7 @@ static_assert(calls <= std::numeric_limits<std::uint8_t>::max());
 
 /// The innermost of a thread's calls. Each takes a byte of the word, which holds the innermost
 /// eight.
-std::uint32_t innermost(const ThreadRecord& thread) noexcept {
+std::uint32_t innermost(const observe::ThreadPart& thread) noexcept {
   return thread.calls & 0xff;
 }
 static_assert(job::LastCall::none == 0);
@@ -47,7 +48,8 @@ void InCall::begin(Call call, Kind kind) noexcept {
   std::uint32_t caller = unknown_thread;
   if (are_noted()) {
     ThreadRecord& thread = this_thread();
-    thread.calls = (thread.calls << 8) | number_of(call);
+    std::uint64_t& calls_of_thread = observe::part_of(thread).calls;
+    calls_of_thread = (calls_of_thread << 8) | number_of(call);
     caller = thread.number;
   }
   last_call->begin(number_of(call), name_of(call), caller);
@@ -65,8 +67,9 @@ void InCall::finish(Call call, Kind kind, Result result) noexcept {
   if (last_call == nullptr || (kind != set_up && !are_noted())) return;
   if (are_noted()) {
     ThreadRecord& thread = this_thread();
-    thread.calls >>= 8;
-    last_call->finish(number_of(call), thread.number, innermost(thread));
+    observe::ThreadPart& part = observe::part_of(thread);
+    part.calls >>= 8;
+    last_call->finish(number_of(call), thread.number, innermost(part));
   } else {
     last_call->forget(number_of(call), unknown_thread);
   }

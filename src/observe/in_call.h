@@ -32,8 +32,8 @@
 
 #include "base/cancellation.h"
 #include "core/observed.h"
-#include "core/restricted.h"
-#include "core/trace.h"
+#include "observe/restricted.h"
+#include "observe/trace.h"
 
 namespace gex {
 

@@ -1,4 +1,4 @@
-#include "core/looked_at.h"
+#include "observe/looked_at.h"
 
 #include <time.h>
 
@@ -7,8 +7,9 @@
 #include "base/clock.h"
 #include "core/observed.h"
 #include "core/published.h"
-#include "core/restricted.h"
 #include "core/thread.h"
+#include "observe/restricted.h"
+#include "observe/thread_part.h"
 
 namespace gex {
 
@@ -39,10 +40,11 @@ void add(std::atomic<std::uint64_t>& count, std::uint64_t value) noexcept {
 void note_poll(std::uint32_t look) noexcept {
   ThreadRecord& thread = this_thread();
   const std::uint64_t now = own_processor_time_ns();
-  const std::uint64_t since_last = now - thread.polled_at_ns;
-  thread.polled_at_ns = now;
-  if (thread.look != look) {
-    thread.look = look;
+  observe::ThreadPart& part = observe::part_of(thread);
+  const std::uint64_t since_last = now - part.polled_at_ns;
+  part.polled_at_ns = now;
+  if (part.look != look) {
+    part.look = look;
     if (progress_watched() && !is_inline_withdrawn() &&
         withdrawn_for.exchange(look, std::memory_order_relaxed) != look) {
       is_withdrawn.store(true, std::memory_order_relaxed);
@@ -56,7 +58,7 @@ void note_poll(std::uint32_t look) noexcept {
 }
 
 void note_call(Call call) noexcept {
-  if (!communicates(call)) return;
+  if (role_of(call) != CallRole::begins) return;
   add(this_thread().status.operations, 1);
   if (is_withdrawn.load(std::memory_order_relaxed) &&
       is_withdrawn.exchange(false, std::memory_order_relaxed)) {

@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
-namespace gex {
+#include "observe/restricted.h"
 
-enum class Call : unsigned;
+namespace gex {
 
 /// A poll of the calling thread's while the guardian looks for the `look`-th time.
 [[gnu::cold]] void note_poll(std::uint32_t look) noexcept;

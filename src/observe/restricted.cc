@@ -1,4 +1,4 @@
-#include "core/restricted.h"
+#include "observe/restricted.h"
 
 #include <atomic>
 #include <string>
@@ -16,20 +16,35 @@ enum class Verdict { fatal, warn_once, allowed };
 struct Row {
   const char* name;
   Verdict verdict;
+  CallKind kind;
+  CallRole role;
   const char* both_names;  ///< null if GASNet-1 has no name for it
 };
 constexpr const char* or_null(const char* both_names = nullptr) {
   return both_names;
 }
 constexpr Row rows[] = {
-#define GEX_CALL(identifier, name, verdict, ...) \
-  {name, Verdict::verdict, or_null(__VA_OPT__(name " (" __VA_ARGS__ ")"))},
-#include "core/restricted_calls.def"
+#define GEX_CALL(identifier, name, verdict, kind, role, ...) \
+  {name, Verdict::verdict, CallKind::kind, CallRole::role,   \
+   or_null(__VA_OPT__(name " (" __VA_ARGS__ ")"))},
+#include "observe/restricted_calls.def"
 #undef GEX_CALL
 };
 static_assert(std::size(rows) == static_cast<unsigned>(Call::count));
 
+const Row& row_of(Call call) noexcept {
+  return rows[static_cast<unsigned>(call)];
+}
+
 bool is_awaiting_attach = false;
+
+struct Restriction {
+  bool (*applies)() noexcept;
+  const char* where;
+};
+constexpr unsigned max_restrictions = 4;
+constinit Restriction restrictions[max_restrictions] = {};
+constinit unsigned restriction_count = 0;
 
 std::atomic<bool> warned[static_cast<unsigned>(Call::count)];
 
@@ -37,18 +52,18 @@ std::atomic<bool> warned[static_cast<unsigned>(Call::count)];
 const char* restriction() noexcept {
   const ThreadRecord& thread = this_thread();
   if (thread.handler_depth != 0) return "in an active message handler";
-  if (thread.request_descriptor.open || thread.reply_descriptor.open)
-    return "between Prepare and Commit or Cancel";
   if (thread.operator_depth != 0) return "in a reduction operator";
   if (thread.held_locks != 0) return "while holding a handler-safe lock";
   if (thread.interrupts_held) return "in a no-interrupt section";
+  for (unsigned i = 0; i < restriction_count; ++i)
+    if (restrictions[i].applies()) return restrictions[i].where;
   return nullptr;
 }
 
 }  // namespace
 
 const char* name_of(Call call) noexcept {
-  const Row& row = rows[static_cast<unsigned>(call)];
+  const Row& row = row_of(call);
   const bool both = gex_proc_.gasnet1_team != GEX_TM_INVALID && row.both_names != nullptr;
   return both ? row.both_names : row.name;
 }
@@ -65,7 +80,7 @@ void check_context(Call call) noexcept {
     fatal("%s: called before gex_Client_Init", name_of(call));
   if (is_awaiting_attach && call != Call::attach && !has_several_clients())
     fatal("%s: called between gasnet_init and gasnet_attach", name_of(call));
-  const Row& row = rows[static_cast<unsigned>(call)];
+  const Row& row = row_of(call);
   if (row.verdict == Verdict::allowed) return;
   const char* where = restriction();
   if (where == nullptr) return;
@@ -74,44 +89,44 @@ void check_context(Call call) noexcept {
     warn("%s: not portable %s (reported once)", name_of(call), where);
 }
 
-bool is_question(Call call) noexcept {
-  switch (call) {
-    case Call::am_poll:
-    case Call::event_test:
-    case Call::event_test_some:
-    case Call::event_test_all:
-    case Call::nbi_test:
-    case Call::coll_barrier_try:
-    case Call::barrier_try:
-    case Call::try_syncnb:
-    case Call::try_syncnb_some:
-    case Call::try_syncnb_all:
-    case Call::try_syncnbi:
-      return true;
-    default:
-      return false;
-  }
+CallKind kind_of(Call call) noexcept {
+  return row_of(call).kind;
 }
 
-bool communicates(Call call) noexcept {
-  switch (call) {
-    case Call::rank_to_jobrank:
-    case Call::jobrank_to_rank:
-    case Call::rank_to_endpoint:
-    case Call::query_bound:
-    case Call::query_leaf:
-    case Call::pair:
-    case Call::event_wait:
-    case Call::event_wait_some:
-    case Call::event_wait_all:
-    case Call::nbi_wait:
-    case Call::begin_region:
-    case Call::end_region:
-    case Call::wait_value:
-      return false;
-    default:
-      return !is_question(call);
+CallRole role_of(Call call) noexcept {
+  return row_of(call).role;
+}
+
+const char* name_of(CallKind kind) noexcept {
+  switch (kind) {
+    case CallKind::set_up:
+      return "set-up";
+    case CallKind::query:
+      return "query";
+    case CallKind::poll:
+      return "poll";
+    case CallKind::message:
+      return "message";
+    case CallKind::put:
+      return "put";
+    case CallKind::get:
+      return "get";
+    case CallKind::atomic:
+      return "atomic";
+    case CallKind::region:
+      return "region";
+    case CallKind::synchronize:
+      return "synchronize";
+    case CallKind::collective:
+      return "collective";
   }
+  return "";
+}
+
+void register_restriction(bool (*applies)() noexcept, const char* where) noexcept {
+  if (restriction_count == max_restrictions)
+    fatal("more than %u restricted contexts registered", max_restrictions);
+  restrictions[restriction_count++] = {applies, where};
 }
 
 }  // namespace gex

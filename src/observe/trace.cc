@@ -1,4 +1,4 @@
-#include "core/trace.h"
+#include "observe/trace.h"
 
 #include <pthread.h>
 
@@ -13,6 +13,7 @@
 #include "base/trace_file.h"
 #include "core/process.h"
 #include "core/thread.h"
+#include "observe/thread_part.h"
 
 namespace gex::trace {
 
@@ -61,42 +62,20 @@ namespace {
 /// Kept for the life of the process, as the thread's record is.
 ThreadTrace& own_trace() noexcept {
   ThreadRecord& thread = this_thread();
-  if (thread.trace == nullptr) [[unlikely]]
-    thread.trace = new ThreadTrace(thread.number);
-  return *thread.trace;
+  observe::ThreadPart& part = observe::part_of(thread);
+  if (part.trace == nullptr) [[unlikely]]
+    part.trace = new ThreadTrace(thread.number);
+  return *part.trace;
 }
 
-constexpr std::uint16_t number_of(Call call) noexcept {
+/// Calls as they are numbered in records: from 0.
+constexpr std::uint16_t record_of(Call call) noexcept {
   return static_cast<std::uint16_t>(call);
-}
-
-bool is_between(Call call, Call first, Call last) noexcept {
-  return call >= first && call <= last;
-}
-
-/// Returns the name of the call's kind, for readers.
-const char* class_of(Call call) noexcept {
-  const std::string name = name_of(call);
-  const auto contains = [&](const char* part) { return name.find(part) != name.npos; };
-  if (call == Call::am_poll) return "poll";
-  if (is_between(call, Call::rank_to_jobrank, Call::query_bound_nb)) return "query";
-  if (is_between(call, Call::request_short, Call::cancel_reply_long)) return "message";
-  if (is_between(call, Call::put_blocking, Call::put_value_nb) ||
-      is_between(call, Call::vector_put_blocking, Call::strided_get_nb))
-    return contains("Put") ? "put" : "get";
-  if (is_between(call, Call::ad_nb_i32, Call::ad_nbi_dbl)) return "atomic";
-  if (is_between(call, Call::begin_region, Call::end_region)) return "region";
-  if (is_between(call, Call::event_test, Call::nbi_wait) ||
-      is_between(call, Call::wait_value, Call::try_syncnbi))
-    return "synchronize";
-  if (is_between(call, Call::barrier, Call::barrier_try)) return "collective";
-  if (is_between(call, Call::memset_blocking, Call::memset_nb)) return "put";
-  return call == Call::get_nb_value ? "get" : "set-up";
 }
 
 constexpr const char* cause_names[] = {"completion", "local completion", "room", "barrier",
                                        "collective", "exchange",         "lock"};
-static_assert(std::size(cause_names) == causes);
+static_assert(std::size(cause_names) == wait_causes);
 
 void name(Names space, std::uint32_t number, const char* text) noexcept {
   TraceFile::instance().name(static_cast<std::uint32_t>(space), number, text);
@@ -114,9 +93,9 @@ std::uint32_t ranks_here() {
 void name_calls() {
   for (unsigned i = 0; i < static_cast<unsigned>(Call::count); ++i) {
     name(Names::calls, i, name_of(static_cast<Call>(i)));
-    name(Names::classes, i, class_of(static_cast<Call>(i)));
+    name(Names::classes, i, name_of(kind_of(static_cast<Call>(i))));
   }
-  for (unsigned i = 0; i < causes; ++i) name(Names::causes, i, cause_names[i]);
+  for (unsigned i = 0; i < wait_causes; ++i) name(Names::causes, i, cause_names[i]);
 }
 
 }  // namespace
@@ -158,7 +137,7 @@ void detail::call_begin(Call call) noexcept {
     self.next_anchor = at + anchor_interval;
     TraceFile::instance().anchor();
   }
-  Record& record = self.add(Kind::call_begin, 0, number_of(call), no_peer, 0, 0, at);
+  Record& record = self.add(Kind::call_begin, 0, record_of(call), no_peer, 0, 0, at);
   if (self.depth++ < max_depth) self.frames[self.depth - 1] = {&record, no_peer, 0, 0, false};
 }
 
@@ -173,10 +152,10 @@ void count_question(ThreadTrace& self, Call call, Tick at) noexcept {
   if (before != nullptr && before->kind == static_cast<std::uint8_t>(Kind::questions)) {
     before->id = at;
     ++before->bytes;
-    if (before->what != number_of(call)) before->detail = 1;
+    if (before->what != record_of(call)) before->detail = 1;
     return;
   }
-  self.add(Kind::questions, 0, number_of(call), no_peer, 1, at, begun);
+  self.add(Kind::questions, 0, record_of(call), no_peer, 1, at, begun);
 }
 
 /// Makes the begin of a call in which nothing else was recorded the record of the whole call, which
@@ -200,7 +179,8 @@ void detail::call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noe
   if (self.depth > 0) --self.depth;
   const bool found_nothing = call == Call::am_poll || (call_detail & not_ready) != 0;
   const bool is_alone = frame.begin != nullptr && self.cursor.last() == frame.begin;
-  if (is_alone && found_nothing && is_question(call)) return count_question(self, call, at);
+  if (is_alone && found_nothing && role_of(call) == CallRole::asks)
+    return count_question(self, call, at);
   if (frame.has_peer) call_detail |= has_peer;
   if (is_alone && id == 0 && frame.operation == 0)
     return complete_call(*frame.begin, frame, call_detail, at);
@@ -209,7 +189,7 @@ void detail::call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noe
     id = frame.operation;
     call_detail |= has_number;
   }
-  self.add(Kind::call_end, call_detail, number_of(call), frame.peer, frame.bytes, id, at);
+  self.add(Kind::call_end, call_detail, record_of(call), frame.peer, frame.bytes, id, at);
 }
 
 void detail::transfer(std::uint32_t peer, std::size_t bytes) noexcept {
@@ -225,11 +205,11 @@ void detail::transfer(std::uint32_t peer, std::size_t bytes) noexcept {
   frame->begin->bytes = bytes;
 }
 
-void detail::wait_begin(Cause cause) noexcept {
+void wait_begins(WaitCause cause) noexcept {
   own_trace().add(Kind::wait_begin, 0, static_cast<std::uint16_t>(cause), no_peer, 0, 0, ticks());
 }
 
-void detail::wait_end(Cause cause) noexcept {
+void wait_ends(WaitCause cause) noexcept {
   own_trace().add(Kind::wait_end, 0, static_cast<std::uint16_t>(cause), no_peer, 0, 0, ticks());
 }
 

@@ -12,8 +12,9 @@
 
 #include "base/clock.h"
 #include "core/observed.h"
-#include "core/restricted.h"
-#include "core/trace_records.h"
+#include "core/wait_cause.h"
+#include "observe/restricted.h"
+#include "observe/trace_records.h"
 
 namespace gex::trace {
 
@@ -27,8 +28,6 @@ namespace detail {
 void call_begin(Call call) noexcept;
 void call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noexcept;
 void transfer(std::uint32_t peer, std::size_t bytes) noexcept;
-void wait_begin(Cause cause) noexcept;
-void wait_end(Cause cause) noexcept;
 void collective(Collective kind, std::uint64_t team, std::uint32_t number,
                 std::uint32_t members) noexcept;
 void operation_done(std::uint64_t id) noexcept;
@@ -64,23 +63,9 @@ inline void local_done(std::uint64_t id) noexcept {
     detail::local_done(id);
 }
 
-/// While one exists, the calling thread waits.
-class Wait {
- public:
-  explicit Wait(Cause cause) noexcept : cause_(cause) {
-    if (traced()) [[unlikely]]
-      detail::wait_begin(cause);
-  }
-  ~Wait() {
-    if (traced()) [[unlikely]]
-      detail::wait_end(cause_);
-  }
-  Wait(const Wait&) = delete;
-  Wait& operator=(const Wait&) = delete;
-
- private:
-  const Cause cause_;
-};
+/// Waits, as core passes them on (core/observer.h); traced jobs only.
+void wait_begins(WaitCause cause) noexcept;
+void wait_ends(WaitCause cause) noexcept;
 
 /// A message as am/ records it; in traced jobs only.
 struct Message {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "core/wait_cause.h"
+
 namespace gex::trace {
 
 /// The kinds of records. Fields that are not named are 0.
@@ -30,7 +32,7 @@ enum class Kind : std::uint8_t {
   /// network `id` has the lower `network_id_bits` of the number only.
   handler_begin = 7,
   handler_end = 8,
-  /// A call begins to wait, polling; `what`: Cause.
+  /// A call begins to wait, polling; `what`: WaitCause.
   wait_begin = 9,
   wait_end = 10,
   /// The rank arrives at a collective operation. `id`: the team; `bytes`: the number of the
@@ -76,18 +78,6 @@ constexpr std::uint32_t handler_of(std::uint16_t what, std::uint8_t detail) noex
 }
 /// Handlers below it are the library's own.
 inline constexpr unsigned first_client_handler = 128;
-
-/// A thread waits for one of these.
-enum class Cause : std::uint16_t {
-  completion = 0,        ///< of operations
-  local_completion = 1,  ///< until their sources may be written
-  room = 2,              ///< flow control: room for a message
-  barrier = 3,
-  collective = 4,
-  exchange = 5,  ///< members exchange what a new team or segment needs
-  lock = 6,
-};
-inline constexpr unsigned causes = 7;
 
 enum class Collective : std::uint8_t { barrier = 0, operation = 1 };
 

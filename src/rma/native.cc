@@ -103,7 +103,7 @@ int inject(Injection injection, bool immediate) noexcept {
     if (!immediate) {
       const Op op = injection.transfer.as(injection.put ? OpKind::put : OpKind::get);
       wait_until([&]() noexcept { return op; }, [&]() noexcept { return injection.inject_next(); },
-                 trace::Cause::room);
+                 WaitCause::room);
     } else if (injection.injected == 0) {
       return 1;
     } else {

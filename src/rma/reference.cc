@@ -18,10 +18,14 @@ namespace gex::rma {
 
 namespace {
 
-using am::Internal;
 using am::Outbound;
 using am::Packed;
 using am::Wide;
+
+constinit am::Internal put_message{"put"};
+constinit am::Internal get_message{"get"};
+constinit am::Internal get_data{"data of a get"};
+constinit am::Internal put_done{"put is done"};
 
 /// Bytes of a part. Gets come back in one medium reply, so both have a medium's limit.
 std::size_t part_bytes(const Transfer& transfer) noexcept {
@@ -79,7 +83,7 @@ void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
   if (size != 0 && (under_tsan || kind_at(from) != nullptr)) from = copied(on_host, from, size);
   order_through_peer_begins(&order_of_peers);
   const Packed packed(Data{get.target, get.destination});
-  Outbound reply = packed.message_for(Internal::rma_data);
+  Outbound reply = packed.message_for(get_data);
   reply.category = Category::medium;
   reply.payload = from;
   reply.size = size;
@@ -100,7 +104,7 @@ std::size_t get_part(const Transfer& transfer, std::size_t offset, CompletionTar
   std::byte* destination = static_cast<std::byte*>(transfer.local) + offset;
   const Packed packed(Get{transfer.remote + offset, Wide(target), Wide(destination),
                           static_cast<std::uint32_t>(bytes)});
-  Outbound message = packed.message_for(Internal::rma_get);
+  Outbound message = packed.message_for(get_message);
   message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
   order_through_peer_begins(destination);
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? bytes : 0;
@@ -168,7 +172,7 @@ std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
 }
 
 void reply_done(gex_Token_t token, Wide target) noexcept {
-  am::reply_with(token, Internal::rma_done, Done{target});
+  am::reply_with(token, put_done, Done{target});
 }
 
 std::uint32_t parts_of(const Transfer& transfer) noexcept {
@@ -179,7 +183,7 @@ std::uint32_t parts_of(const Transfer& transfer) noexcept {
 std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTarget target,
                      bool immediate) noexcept {
   const Packed packed(Put{transfer.remote + offset, Wide(target)});
-  Outbound message = packed.message_for(Internal::rma_put);
+  Outbound message = packed.message_for(put_message);
   message.category = Category::medium;
   message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
   message.size = std::min(part_bytes(transfer), transfer.size - offset);
@@ -212,10 +216,10 @@ int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate)
 }
 
 void start_reference() {
-  am::register_request<on_put>(Internal::rma_put);
-  am::register_reply<on_done>(Internal::rma_done);
-  am::register_request<on_get>(Internal::rma_get);
-  am::register_reply<on_data>(Internal::rma_data);
+  am::register_request<on_put>(put_message);
+  am::register_reply<on_done>(put_done);
+  am::register_request<on_get>(get_message);
+  am::register_reply<on_data>(get_data);
 }
 
 }  // namespace gex::rma

@@ -6,9 +6,9 @@
 #include "core/initiate.h"
 #include "core/memory.h"
 #include "core/process.h"
-#include "core/restricted.h"
 #include "core/team.h"
-#include "core/trace.h"
+#include "observe/restricted.h"
+#include "observe/trace.h"
 #include "rma/native.h"
 #include "rma/reference.h"
 

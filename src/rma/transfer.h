@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/op.h"
+#include "observe/restricted.h"
 
 namespace gex::rma {
 
@@ -25,7 +26,7 @@ struct Transfer {
   bool native = false;        ///< the network itself carries it; then there is a key
   bool by_atomics = false;    ///< the network itself may operate on it; then there is a key
 
-  Op as(OpKind kind) const noexcept { return Op::with_peer(kind, call, jobrank, size); }
+  Op as(OpKind kind) const noexcept { return Op::with_peer(kind, number_of(call), jobrank, size); }
 };
 
 }  // namespace gex::rma

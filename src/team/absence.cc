@@ -22,7 +22,8 @@ namespace gex::team {
 
 namespace {
 
-using am::Internal;
+constinit am::Internal question_message{"question about an absent rank"};
+constinit am::Internal answer_message{"answer about an absent rank"};
 
 /// Between two rounds of questions. The first comes as late: mostly all leave within that time.
 constexpr std::uint64_t question_interval_ns = 500'000'000;
@@ -87,7 +88,7 @@ std::atomic<gex_Rank_t> next_distance{0};
 
 void ask(const Question& question) noexcept {
   const am::Packed packed(QuestionFields{question.team});
-  am::Outbound message = packed.message_for(Internal::absence_question);
+  am::Outbound message = packed.message_for(question_message);
   message.endpoints = question.endpoints;
   // What finds no room is asked in a later round.
   am::send_request(question.jobrank, message, true);
@@ -140,7 +141,7 @@ void on_question(gex_Token_t token, const QuestionFields& question, void*, std::
       &found);
   // A team that is ended here had all its calls made.
   if (!found.there) return;
-  am::reply_with(token, Internal::absence_answer, AnswerFields{question.team, found.calls.begun});
+  am::reply_with(token, answer_message, AnswerFields{question.team, found.calls.begun});
 }
 
 void on_answer(gex_Token_t token, const AnswerFields& fields, void*, std::size_t) noexcept {
@@ -165,8 +166,8 @@ void on_answer(gex_Token_t token, const AnswerFields& fields, void*, std::size_t
 }  // namespace
 
 void start_absence() {
-  am::register_request<on_question>(Internal::absence_question);
-  am::register_reply<on_answer>(Internal::absence_answer);
+  am::register_request<on_question>(question_message);
+  am::register_reply<on_answer>(answer_message);
   register_absence_watch(watch);
 }
 

@@ -17,14 +17,14 @@
 #include "core/initiate.h"
 #include "core/process.h"
 #include "core/progress.h"
-#include "core/restricted.h"
+#include "observe/restricted.h"
+#include "observe/trace.h"
 #include "team/barrier_flags.h"
 
 namespace gex {
 
 namespace {
 
-using am::Internal;
 using team::any_missing_on;
 using team::least_of;
 using team::reached;
@@ -70,8 +70,11 @@ Immortal<Registry> the_registry;
 /// Barriers that have messages to send or group flags to raise.
 Immortal<ActiveList<TeamBarrier>> the_active;
 
-Internal message_of(TeamBarrier::Kind kind) noexcept {
-  return kind == TeamBarrier::Kind::calls ? Internal::barrier : Internal::completion_barrier;
+constinit am::Internal barrier_message{"barrier"};
+constinit am::Internal completion_message{"barrier of completions"};
+
+am::Internal& message_of(TeamBarrier::Kind kind) noexcept {
+  return kind == TeamBarrier::Kind::calls ? barrier_message : completion_message;
 }
 
 void keep_early(std::vector<TeamBarrier::Arrival>& early, const TeamBarrier::Arrival& arrival) {
@@ -305,7 +308,7 @@ gex_Event_t start_barrier(Team& team) noexcept {
   static constexpr Probe counted_probe{counted_barrier_done, barrier_needs_core};
   if (checked()) barrier_of(team).count_event(1);
   return event_of(op_of(team, Call::barrier, number), checked() ? counted_probe : probe,
-                  team.barrier, number);
+                  BarrierSlot::of(team), number);
 }
 
 void barrier_blocking(Team& team) {
@@ -315,16 +318,16 @@ void barrier_blocking(Team& team) {
   wait_until_or_cancelled([&]() noexcept { return op_of(team, Call::barrier_blocking, number); },
                           [&]() noexcept { return barrier.done(number); },
                           [&]() noexcept { return barrier.needs_core(number); },
-                          trace::Cause::barrier);
+                          WaitCause::barrier);
 }
 
 void give_barrier(Team& team, std::vector<std::uint32_t> slots) {
-  team.barrier = new TeamBarrier(team, std::move(slots), TeamBarrier::Kind::calls);
+  BarrierSlot::set(team, new TeamBarrier(team, std::move(slots), TeamBarrier::Kind::calls));
 }
 
 void take_barrier(Team& team) noexcept {
-  delete static_cast<TeamBarrier*>(team.barrier);
-  team.barrier = nullptr;
+  delete BarrierSlot::of(team);
+  BarrierSlot::set(team, nullptr);
 }
 
 void for_each_barrier(void (*act)(void* context, TeamBarrier& barrier), void* context) {

@@ -105,9 +105,11 @@ class TeamBarrier {
   std::vector<std::uint32_t> slots_;
 };
 
+using BarrierSlot = Slot<Team, TeamSlot::barrier, TeamBarrier>;
+
 /// The barrier of a team's calls, which it has from `give_barrier` to `take_barrier`.
 inline TeamBarrier& barrier_of(const Team& team) noexcept {
-  return *static_cast<TeamBarrier*>(team.barrier);
+  return *BarrierSlot::of(team);
 }
 
 namespace team {

@@ -20,7 +20,8 @@ namespace gex::team {
 
 namespace {
 
-using am::Internal;
+constinit am::Internal gather_message{"team exchange: gather"};
+constinit am::Internal spread_message{"team exchange: spread"};
 
 /// Limit of a member's block: what it publishes of all its endpoints takes some kilobytes.
 constexpr std::size_t max_block = std::size_t{64} << 10;
@@ -93,7 +94,7 @@ struct PartFields {
   std::uint32_t offset;
 };
 
-void send_parts(Team& team, gex_Rank_t to, Internal handler, std::uint32_t number,
+void send_parts(Team& team, gex_Rank_t to, const am::Internal& kind, std::uint32_t number,
                 std::span<const std::byte> bytes) {
   const gex_Rank_t jobrank = team.jobrank_of(to);
   const std::size_t limit = am::max_medium(jobrank);
@@ -103,7 +104,7 @@ void send_parts(Team& team, gex_Rank_t to, Internal handler, std::uint32_t numbe
     const am::Packed packed(PartFields{team.id(), number, team.rank,
                                        static_cast<std::uint32_t>(bytes.size()),
                                        static_cast<std::uint32_t>(offset)});
-    am::Outbound message = packed.message_for(handler);
+    am::Outbound message = packed.message_for(kind);
     message.category = Category::medium;
     message.endpoints = am::endpoints_of(team.endpoint, team.endpoint_of(to));
     message.payload = bytes.data() + offset;
@@ -191,7 +192,7 @@ Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte>
                       std::all_of(gathered.begin(), gathered.end(),
                                   [](const auto& entry) { return entry.second.whole(); });
              },
-             trace::Cause::exchange);
+             WaitCause::exchange);
   Blocks blocks(team.size);
   blocks[0].assign(mine.begin(), mine.end());
   const OptionalGuard guard(all.lock, true);
@@ -213,7 +214,7 @@ Blocks receive(const Team& team, std::uint32_t number) {
                const auto found = all.spreading.find(key);
                return found != all.spreading.end() && found->second.whole();
              },
-             trace::Cause::exchange);
+             WaitCause::exchange);
   std::vector<std::byte> packed;
   {
     const OptionalGuard guard(all.lock, true);
@@ -239,14 +240,13 @@ Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte>
 
   // What goes to rank 0 goes first: it may be local, too.
   for (Team* team : local_members)
-    if (team->rank != 0) send_parts(*team, 0, Internal::exchange_gather, number, mine);
+    if (team->rank != 0) send_parts(*team, 0, gather_message, number, mine);
   Blocks blocks;
   for (Team* team : local_members) {
     if (team->rank != 0) continue;
     blocks = gather(*team, number, mine);
     const std::vector<std::byte> packed = pack(blocks);
-    for (gex_Rank_t r = 1; r < size; ++r)
-      send_parts(*team, r, Internal::exchange_spread, number, packed);
+    for (gex_Rank_t r = 1; r < size; ++r) send_parts(*team, r, spread_message, number, packed);
   }
   for (Team* team : local_members)
     if (team->rank != 0) blocks = receive(*team, number);
@@ -255,8 +255,8 @@ Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte>
 }
 
 void start_exchange() {
-  am::register_request<on_gather>(Internal::exchange_gather);
-  am::register_request<on_spread>(Internal::exchange_spread);
+  am::register_request<on_gather>(gather_message);
+  am::register_request<on_spread>(spread_message);
 }
 
 }  // namespace gex::team

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "core/op.h"
 #include "core/process.h"
-#include "core/restricted.h"
 #include "job/limits.h"
+#include "observe/restricted.h"
 #include "team/barrier.h"
 #include "team/exchange.h"
 

@@ -11,14 +11,15 @@
 #include "base/spin_lock.h"
 #include "core/process.h"
 #include "core/progress.h"
-#include "core/restricted.h"
 #include "core/team.h"
+#include "observe/restricted.h"
+#include "observe/trace.h"
 
 namespace gex::team {
 
 namespace {
 
-using am::Internal;
+constinit am::Internal named_message{"named barrier"};
 
 constexpr unsigned max_rounds = 32;
 
@@ -85,7 +86,7 @@ bool send_round(const State& state) noexcept {
   const am::Packed packed(Arrival{static_cast<std::int32_t>(state.number & 1), state.round,
                                   static_cast<std::int32_t>(state.value.knowledge),
                                   state.value.id});
-  am::Outbound message = packed.message_for(Internal::named_barrier);
+  am::Outbound message = packed.message_for(named_message);
   message.endpoints = am::endpoints_of(team.endpoint, 0);
   return am::send_request(team.jobrank_of(to), message, true) == 0;
 }
@@ -179,7 +180,7 @@ int barrier_finish(int id, int flags, bool wait) {
                                Team::from(gasnet1_client()->team).id(),
                                named_barrier_state().notified);
         },
-        [&]() noexcept { return try_finish(id, flags, mismatch); }, trace::Cause::barrier);
+        [&]() noexcept { return try_finish(id, flags, mismatch); }, WaitCause::barrier);
   } else {
     poll();
     if (!try_finish(id, flags, mismatch)) return GASNET_ERR_NOT_READY;
@@ -200,7 +201,7 @@ NamedBarrierState named_barrier_state() noexcept {
 }
 
 void start_named_barrier() {
-  am::register_request<on_named_barrier>(Internal::named_barrier);
+  am::register_request<on_named_barrier>(named_message);
   register_poller(poll_named_barrier);
 }
 

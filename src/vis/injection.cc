@@ -18,10 +18,10 @@ namespace {
 /// Upper bound of the padded arguments of a message.
 constexpr unsigned max_args = 12;
 
-am::Outbound medium(am::Internal handler, std::size_t bytes, unsigned arg_count,
+am::Outbound medium(std::uint8_t handler, std::size_t bytes, unsigned arg_count,
                     const gex_AM_Arg_t* args) noexcept {
   am::Outbound message;
-  message.handler = static_cast<std::uint8_t>(handler);
+  message.handler = handler;
   message.category = Category::medium;
   message.arg_count = static_cast<std::uint8_t>(arg_count);
   message.args = args;
@@ -39,7 +39,7 @@ struct Injection::DeferredMessages final : am::DeferredSend {
   };
   gex_Rank_t jobrank = 0;
   Endpoints endpoints{};
-  am::Internal handler{};
+  std::uint8_t handler = 0;
   unsigned arg_count = 0;
   std::vector<Message> messages;
   std::size_t sent = 0;
@@ -57,8 +57,8 @@ struct Injection::DeferredMessages final : am::DeferredSend {
   }
 };
 
-Injection::Injection(const Route& route, am::Internal handler, unsigned arg_count) noexcept
-    : route_(route), handler_(handler), arg_count_(arg_count) {
+Injection::Injection(const Route& route, const am::Internal& kind, unsigned arg_count) noexcept
+    : route_(route), kind_(kind), arg_count_(arg_count) {
 }
 
 Injection::~Injection() {
@@ -71,7 +71,7 @@ std::byte* Injection::begin_deferred(std::size_t max_bytes) noexcept {
     deferred_ = std::make_unique<DeferredMessages>();
     deferred_->jobrank = peer.jobrank;
     deferred_->endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
-    deferred_->handler = handler_;
+    deferred_->handler = kind_.handler();
     deferred_->arg_count = arg_count_;
   }
   DeferredMessages::Message& message = deferred_->messages.emplace_back();
@@ -95,7 +95,7 @@ std::byte* Injection::begin(std::size_t max_bytes) noexcept {
 
 bool Injection::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
   if (deferred_ == nullptr) {
-    am::Outbound built = medium(handler_, bytes, arg_count_, args);
+    am::Outbound built = medium(kind_.handler(), bytes, arg_count_, args);
     if (am::commit(message_, built, route_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) == 0) {
       is_first_ = false;
       return true;

@@ -18,8 +18,8 @@ namespace gex::vis {
 
 class Injection {
  public:
-  /// All messages are for one handler and have that many arguments.
-  Injection(const Route& route, am::Internal handler, unsigned arg_count) noexcept;
+  /// All messages are of one kind and have that many arguments.
+  Injection(const Route& route, const am::Internal& kind, unsigned arg_count) noexcept;
   /// Queues the deferred messages for polls.
   ~Injection();
   Injection(const Injection&) = delete;
@@ -37,7 +37,7 @@ class Injection {
   std::byte* begin_deferred(std::size_t max_bytes) noexcept;
 
   Route route_;
-  am::Internal handler_;
+  const am::Internal& kind_;
   unsigned arg_count_;
   bool is_first_ = true;
   gex_AM_SrcDesc_t message_ = nullptr;  ///< the one that is built in place

@@ -22,9 +22,14 @@ namespace gex::vis {
 
 namespace {
 
-using am::Internal;
 using am::Packed;
 using am::Wide;
+
+constinit am::Internal put_message{"strided put"};
+constinit am::Internal put_with_notice_message{"strided put with notice",
+                                               am::Internal::runs_client_code};
+constinit am::Internal get_message{"strided get"};
+constinit am::Internal data_message{"data of a strided get"};
 
 struct Put {
   Wide target;
@@ -48,8 +53,8 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
   const std::size_t limit = am::max_medium(route.tm, route.rank) - notice_bytes;
   const std::size_t max_description = max_description_bytes(peer);
   Injection messages =
-      notifies ? Injection(route, Internal::vis_put_with_notice, am::arguments_of<PutWithNotice>)
-               : Injection(route, Internal::vis_put, am::arguments_of<Put>);
+      notifies ? Injection(route, put_with_notice_message, am::arguments_of<PutWithNotice>)
+               : Injection(route, put_message, am::arguments_of<Put>);
   Cursor at_peer;
   Cursor here;
   std::uint32_t parts = 0;
@@ -136,7 +141,7 @@ std::uint32_t get_region(const Route& route, const Region& peer, const Region& o
   const std::size_t room = std::min(limit, max_description_bytes(peer));
   auto* pending = new (std::nothrow) PendingGet(own, target);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
-  Injection messages(route, Internal::vis_get, am::arguments_of<Get>);
+  Injection messages(route, get_message, am::arguments_of<Get>);
   Cursor at_peer;
   Cursor here;
   std::uint32_t parts = 0;
@@ -231,7 +236,7 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
   if (reply->size < bytes) fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
   part.gather(bytes, static_cast<std::byte*>(reply->address));
   const Packed packed(Data{get.pending, get.own_block, get.own_offset});
-  am::Outbound built = packed.message_for(Internal::vis_data);
+  am::Outbound built = packed.message_for(data_message);
   built.category = Category::medium;
   built.size = bytes;
   am::commit(reply, built, 0);
@@ -268,10 +273,10 @@ std::uint32_t get_parts(const Route& route, const BlockList& peer, const BlockLi
 }
 
 void start_messages() {
-  am::register_request<on_put>(Internal::vis_put);
-  am::register_request<on_put_with_notice>(Internal::vis_put_with_notice);
-  am::register_request<on_get>(Internal::vis_get);
-  am::register_reply<on_data>(Internal::vis_data);
+  am::register_request<on_put>(put_message);
+  am::register_request<on_put_with_notice>(put_with_notice_message);
+  am::register_request<on_get>(get_message);
+  am::register_reply<on_data>(data_message);
 }
 
 }  // namespace gex::vis

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "core/thread.h"
+#include "vis/peer_completion.h"
 #include "vis/region.h"
 #include "vis/route.h"
 

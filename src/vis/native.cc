@@ -145,9 +145,10 @@ Injected inject_all(const NativeTransfer& transfer, const Region& peer, const Re
   while (!injection.whole()) {
     if (injection.inject_next()) continue;
     if (!immediate) {
-      const Op op = Op::with_peer(transfer.kind, transfer.call, transfer.jobrank, transfer.bytes);
+      const Op op =
+          Op::with_peer(transfer.kind, number_of(transfer.call), transfer.jobrank, transfer.bytes);
       wait_until([&]() noexcept { return op; }, [&]() noexcept { return injection.inject_next(); },
-                 trace::Cause::room);
+                 WaitCause::room);
     } else if (injection.operations == 0) {
       return not_injected;
     } else {

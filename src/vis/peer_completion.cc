@@ -19,6 +19,15 @@ namespace gex::vis {
 
 namespace {
 
+constinit am::Internal notice_message{"notice of a strided put", am::Internal::runs_client_code};
+
+using CompletionSlot = Slot<ThreadRecord, ThreadSlot::peer_completion, PeerCompletion>;
+
+/// A record that another thread takes over is not armed.
+void disarm(ThreadRecord& thread) noexcept {
+  if (PeerCompletion* const armed = CompletionSlot::of(thread)) *armed = {};
+}
+
 /// Bytes that have arrived of incomplete puts, by source and number.
 struct Arrivals {
   SpinLock lock;
@@ -56,21 +65,25 @@ void on_notice(gex_Token_t token, const Notice& notice, void* payload, std::size
 }  // namespace
 
 void arm(gex_AM_Index_t handler, const void* payload, std::size_t size) noexcept {
-  this_thread().peer_completion = {handler, payload, size};
+  ThreadRecord& thread = this_thread();
+  if (CompletionSlot::of(thread) == nullptr) CompletionSlot::set(thread, new PeerCompletion);
+  *CompletionSlot::of(thread) = {handler, payload, size};
 }
 
 PeerCompletion take_armed() noexcept {
-  return std::exchange(this_thread().peer_completion, PeerCompletion{});
+  PeerCompletion* const armed = CompletionSlot::of(this_thread());
+  return armed != nullptr ? std::exchange(*armed, PeerCompletion{}) : PeerCompletion{};
 }
 
 bool is_armed() noexcept {
-  return this_thread().peer_completion.handler != 0;
+  const PeerCompletion* const armed = CompletionSlot::of(this_thread());
+  return armed != nullptr && armed->handler != 0;
 }
 
 void send_notice(gex_TM_t tm, gex_Rank_t rank, const PeerCompletion& notice) noexcept {
   const Peer peer = resolve(tm, rank);
   const am::Packed packed(Notice{notice.handler});
-  am::Outbound message = packed.message_for(am::Internal::vis_notice);
+  am::Outbound message = packed.message_for(notice_message);
   message.category = Category::medium;
   message.endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
   message.payload = notice.payload;
@@ -99,7 +112,8 @@ void note_arrival(gex_Token_t token, const ArrivedNotice& notice, std::size_t by
 }
 
 void start_peer_completion() {
-  am::register_request<on_notice>(am::Internal::vis_notice);
+  register_renewal(disarm);
+  am::register_request<on_notice>(notice_message);
 }
 
 }  // namespace gex::vis

@@ -1,7 +1,7 @@
 #pragma once
 // Peer completion: a handler that runs at the peer when a put is complete there.
 //
-// A thread arms it for its next put (PeerCompletion in core/thread.h). Where the put is a copy, a
+// A thread arms it for its next put (`PeerCompletion`). Where the put is a copy, a
 // message after the copy carries the notice. Where it is made of messages, each carries the notice,
 // and the peer runs the handler when all bytes of the put have arrived, in any order.
 
@@ -15,6 +15,14 @@
 namespace gex::vis {
 
 inline constexpr std::size_t max_notice_payload = 127;
+
+/// gex_VIS_SetPeerCompletionHandler has armed these for a thread's next non-contiguous put; handler
+/// 0: nothing. In a slot of the thread's record.
+struct PeerCompletion {
+  gex_AM_Index_t handler = 0;
+  const void* payload = nullptr;
+  std::size_t size = 0;
+};
 
 /// Arms the calling thread; handler 0 disarms it.
 void arm(gex_AM_Index_t handler, const void* payload, std::size_t size) noexcept;

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "core/initiate.h"
 #include "core/process.h"
-#include "core/restricted.h"
 #include "core/team.h"
-#include "core/trace.h"
+#include "observe/restricted.h"
+#include "observe/trace.h"
 #include "rma/rma.h"
 #include "vis/messages.h"
 #include "vis/native.h"
@@ -67,7 +67,7 @@ Initiated send(const VisRequest& operation, const PeerCompletion& notice,
   // A notice is for the next operation whatever its flags, so that operation is not refused.
   const bool immediate = (operation.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
   const OpKind kind = is_put(operation) ? OpKind::put : OpKind::get;
-  const Op op = Op::with_peer(kind, operation.call, target.jobrank, bytes);
+  const Op op = Op::with_peer(kind, number_of(operation.call), target.jobrank, bytes);
   // A notice travels with the messages that it waits for.
   const bool native =
       notice.handler == 0 &&

@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include "core/initiate.h"
+#include "observe/restricted.h"
 #include "vis/region.h"
 
 namespace gex::vis {

@@ -1,4 +1,4 @@
-#include "core/network_choice.h"
+#include "way/network_choice.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/network_report.h"
+#include "way/network_report.h"
 
 #include <unistd.h>
 

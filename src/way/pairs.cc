@@ -1,4 +1,4 @@
-#include "core/pairs.h"
+#include "way/pairs.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -7,8 +7,8 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "core/process.h"
-#include "core/requirement.h"
 #include "net/registry.h"
+#include "way/requirement.h"
 
 namespace gex {
 

@@ -1,4 +1,4 @@
-#include "core/requirement.h"
+#include "way/requirement.h"
 
 #include <algorithm>
 

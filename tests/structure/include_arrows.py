@@ -5,7 +5,7 @@
 
 Rooms of src/ may know only what stands to their left (docs/architecture.md):
 
-    include <- base <- job <- shm <- net <- core <- am <- rma <- team
+    include <- base <- job <- shm <- net <- core <- {observe, way} <- am <- rma <- team
             <- {vis, atomic, coll} <- {legacy, api}
 
 tools and launch stand aside: api alone knows them. tools knows base; launch knows base and, of job,
@@ -24,10 +24,12 @@ import os
 import re
 import sys
 
-ORDER = ["base", "job", "shm", "net", "core", "am", "rma", "team"]
+ORDER = ["base", "job", "shm", "net", "core", "observe", "way", "am", "rma", "team"]
 ABOVE_TEAM = ["vis", "atomic", "coll"]
 
 MAY_INCLUDE = {room: set(ORDER[:i]) for i, room in enumerate(ORDER)}
+# It is beside observe.
+MAY_INCLUDE["way"].remove("observe")
 for room in ABOVE_TEAM:
     MAY_INCLUDE[room] = set(ORDER)
 MAY_INCLUDE["legacy"] = set(ORDER + ABOVE_TEAM)

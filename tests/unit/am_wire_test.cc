@@ -190,7 +190,7 @@ TEST(Wire, APayloadThatHasGoneAheadIsNotAmongTheBytes) {
 
 TEST(Wire, CreditsTravelAlone) {
   Outbound message;
-  message.handler = static_cast<std::uint8_t>(Internal::credits);
+  message.handler = credits_handler;
   message.reply = true;
   const WireMessage wire(message, source, 7, {});
   ASSERT_EQ(wire.count, 1u);
@@ -372,7 +372,8 @@ TEST(Internal, ArgumentsAreAStructure) {
   static_assert(arguments_of<Sample> == 4);
   int object = 0;
   const Packed packed(Sample{7, Wide(&object), -3});
-  const Outbound message = packed.message_for(Internal::rma_put);
+  const Internal kind("sample");
+  const Outbound message = packed.message_for(kind);
   EXPECT_EQ(message.arg_count, 4);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message.args) % 16, 0u);
   EXPECT_EQ(message.args[0], 7);
@@ -387,10 +388,17 @@ TEST(Internal, ArgumentsAreAStructure) {
 TEST(Internal, TakesOnlyWhatItsHandlerReads) {
   const InternalHandler nothing = [](gex_Token_t, void*, std::size_t,
                                      const gex_AM_Arg_t*) noexcept {};
-  register_internal(Internal::rma_put, nothing, {.is_reply = false, .arg_count = 4});
-  register_internal(Internal::rma_done, nothing, {.is_reply = true, .arg_count = 2});
-  const auto put = static_cast<std::uint8_t>(Internal::rma_put);
-  const auto done = static_cast<std::uint8_t>(Internal::rma_done);
+  Internal put_message("put");
+  Internal done_message("done", Internal::runs_client_code);
+  register_internal(put_message, nothing, {.is_reply = false, .arg_count = 4});
+  register_internal(done_message, nothing, {.is_reply = true, .arg_count = 2});
+  const std::uint8_t put = put_message.handler();
+  const std::uint8_t done = done_message.handler();
+  EXPECT_NE(put, credits_handler);
+  EXPECT_NE(done, put);
+  EXPECT_FALSE(runs_client_code(put));
+  EXPECT_TRUE(runs_client_code(done));
+  EXPECT_TRUE(runs_client_code(GEX_AM_INDEX_BASE));
   EXPECT_TRUE(fits_internal(header_of(put, Category::medium, false, 4)));
   EXPECT_TRUE(fits_internal(header_of(done, Category::short_message, true, 2)));
   for (unsigned arg_count = 0; arg_count < 4; ++arg_count)
@@ -399,10 +407,9 @@ TEST(Internal, TakesOnlyWhatItsHandlerReads) {
   EXPECT_FALSE(fits_internal(header_of(put, Category::medium, true, 4))) << "a reply";
   EXPECT_FALSE(fits_internal(header_of(done, Category::short_message, false, 2))) << "a request";
   EXPECT_FALSE(fits_internal(header_of(put, Category::long_message, false, 4)));
-  EXPECT_FALSE(fits_internal(
-      header_of(static_cast<std::uint8_t>(Internal::credits), Category::short_message, false, 16)))
+  EXPECT_FALSE(fits_internal(header_of(credits_handler, Category::short_message, false, 16)))
       << "which has no handler";
-  for (unsigned index = static_cast<unsigned>(Internal::count); index < GEX_AM_INDEX_BASE; ++index)
+  for (unsigned index = done + 1U; index < GEX_AM_INDEX_BASE; ++index)
     EXPECT_FALSE(fits_internal(
         header_of(static_cast<std::uint8_t>(index), Category::short_message, false, 16)));
 }

@@ -1,6 +1,6 @@
 // Pairs of ranks by classes: which way messages go between them.
 
-#include "core/pairs.h"
+#include "way/pairs.h"
 
 #include <gtest/gtest.h>
 

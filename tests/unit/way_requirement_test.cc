@@ -1,6 +1,6 @@
 // GEX_REQUIRE: what its entries accept.
 
-#include "core/requirement.h"
+#include "way/requirement.h"
 
 #include <gtest/gtest.h>
 
