@@ -1,13 +1,15 @@
-#include "job/mpi.h"
+#include "api/client_mpi.h"
 
 #include <dlfcn.h>
 
 #include "base/os_process.h"
-#include "base/os_signal_frame.h"
+#include "job/finalizer.h"
 
-namespace gex::job {
+namespace gex {
 
 namespace {
+
+using job::Finalizer;
 
 /// Functions that have the same types in every implementation of MPI.
 struct Mpi {
@@ -15,10 +17,6 @@ struct Mpi {
   int (*finalized)(int* flag);
   int (*is_thread_main)(int* flag);
   int (*finalize)();
-  bool found;
-  bool is_inherited;  ///< this process is a fork of one that has initialized it
-  bool is_clients;    ///< who has initialized it before it joined the job
-  bool is_ours;       ///< a network has initialized it
 };
 constinit Mpi mpi{};
 
@@ -33,42 +31,31 @@ bool ask(int (*question)(int*)) noexcept {
   return question(&answer) == 0 && answer != 0;
 }
 
-/// Look them up now: at the end of the process the loader's lock may be held.
-void find() noexcept {
-  mpi.found = !os::is_linked_static() && find("MPI_Initialized", mpi.initialized) &&
-              find("MPI_Finalized", mpi.finalized) &&
-              find("MPI_Is_thread_main", mpi.is_thread_main) && find("MPI_Finalize", mpi.finalize);
+bool is_open() noexcept {
+  return ask(mpi.initialized) && !ask(mpi.finalized);
+}
+
+/// A client that ends by itself finalizes MPI by itself.
+Finalizer::Standing standing(bool by_exit) noexcept {
+  if (!is_open()) return Finalizer::Standing::closed;
+  return !by_exit && ask(mpi.is_thread_main) ? Finalizer::Standing::ready
+                                             : Finalizer::Standing::stays_open;
+}
+
+void finalize() noexcept {
+  mpi.finalize();
 }
 
 }  // namespace
 
-void find_mpi(bool forked) noexcept {
-  find();
-  mpi.is_clients = mpi_is_open();
-  mpi.is_inherited = forked && mpi.is_clients;
-  if (mpi.is_inherited) mpi.found = false;
+void find_client_mpi(bool forked) noexcept {
+  // Looked up now: at the end of the process the loader's lock may be held.
+  const bool found = !os::is_linked_static() && find("MPI_Initialized", mpi.initialized) &&
+                     find("MPI_Finalized", mpi.finalized) &&
+                     find("MPI_Is_thread_main", mpi.is_thread_main) &&
+                     find("MPI_Finalize", mpi.finalize);
+  if (!found || (forked && is_open())) return;
+  job::set_finalizer({"MPI_Finalize", standing, finalize});
 }
 
-void find_mpi_of_network() noexcept {
-  if (mpi.is_inherited) return;
-  find();
-  mpi.is_ours = !mpi.is_clients && mpi_is_open();
-}
-
-bool mpi_is_to_be_finalized() noexcept {
-  return mpi.is_ours && mpi_can_be_finalized();
-}
-
-bool mpi_is_open() noexcept {
-  return mpi.found && ask(mpi.initialized) && !ask(mpi.finalized);
-}
-
-bool mpi_can_be_finalized() noexcept {
-  return mpi_is_open() && !os::inside_signal_handler() && ask(mpi.is_thread_main);
-}
-
-void finalize_mpi() noexcept {
-  mpi.finalize();
-}
-
-}  // namespace gex::job
+}  // namespace gex

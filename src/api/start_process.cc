@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/client_mpi.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/error_environment.h"
@@ -143,6 +144,7 @@ void start_process(Deliver deliver, const CommandLine& line) {
   Process& self = process();
   // First, so that an error of all ranks is reported by one of them, for the job.
   self.job = &job::Job::join([&line] { return take_ranks(line); });
+  find_client_mpi(/*forked=*/self.job->origin() == job::Origin::forked);
   watch_job();
   job::Job& job = *self.job;
   env::check_values();

@@ -17,8 +17,8 @@
 #include "base/error.h"
 #include "base/os_process.h"
 #include "base/os_signal_frame.h"
+#include "job/finalizer.h"
 #include "job/job.h"
-#include "job/mpi.h"
 #include "job/protocol.h"
 #include "job/rank_state.h"
 
@@ -47,7 +47,7 @@ constexpr unsigned flush_seconds = 3;
 /// Time limit for finalizing the connection to a foreign launcher.
 constexpr unsigned launcher_seconds = 3;
 
-/// Time limit for finalizing MPI, which all ranks do at the same time.
+/// Time limit of a finalizer, which all ranks call at the same time.
 constexpr unsigned finalize_seconds = 10;
 
 /// Ignores SIGTERM, so that this rank keeps its status: launchers terminate the remaining ranks
@@ -122,22 +122,34 @@ class Watchdog {
   sigset_t mask_before_{};
 };
 
-/// Reports, for the first rank of each host, that MPI_Finalize is given up. Never waits: standard
+using Standing = Finalizer::Standing;
+
+constinit Finalizer the_finalizer{"", [](bool) noexcept { return Standing::closed; },
+                                  []() noexcept {}};
+
+/// As the finalizer answers, which is not called above what a signal has interrupted.
+Standing standing_of_finalizer(bool by_exit) noexcept {
+  const Standing standing = the_finalizer.standing(by_exit);
+  return standing == Standing::ready && os::inside_signal_handler() ? Standing::stays_open
+                                                                    : standing;
+}
+
+/// Reports, for the first rank of each host, that the finalizer is given up. Never waits: standard
 /// error may be a pipe that is full.
 void report_unfinalized() noexcept {
   pollfd writable{STDERR_FILENO, POLLOUT, 0};
   if (poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) return;
   if (!rank_state.load(std::memory_order_relaxed)->page.claim_error()) return;
   note(
-      "MPI_Finalize, which all ranks call when a job that MPI carries is over, has not returned "
-      "within %u s; this process exits without it (does another rank wait in MPI, or has it "
-      "finalized before?)",
-      finalize_seconds);
+      "%s, which all ranks call when a job is over that has initialized it, has not returned "
+      "within %u s; this process exits without it (does another rank still wait for a message, or "
+      "has it finalized before?)",
+      the_finalizer.call, finalize_seconds);
 }
 
-void finalize_mpi_watched(int status) noexcept {
+void finalize_watched(int status) noexcept {
   const Watchdog watchdog(status, /*leaves=*/false, finalize_seconds, report_unfinalized);
-  finalize_mpi();
+  the_finalizer.finalize();
 }
 
 void flush_watched(int status, bool leaves) noexcept {
@@ -147,10 +159,10 @@ void flush_watched(int status, bool leaves) noexcept {
 
 /// Why a rank that has left may exit now.
 enum class Release {
-  none,          ///< it may not yet
-  job_ends,      ///< or the connection to the guardian is closed
-  all_left,      ///< all ranks have left with 0
-  finalize_mpi,  ///< all ranks have left with 0, and finalize MPI
+  none,      ///< it may not yet
+  job_ends,  ///< or the connection to the guardian is closed
+  all_left,  ///< all ranks have left with 0
+  finalize,  ///< all ranks have left with 0, and call their finalizers
 };
 
 Release released(RankState& self) noexcept {
@@ -162,7 +174,7 @@ Release released(RankState& self) noexcept {
     if (outcome != Received::Outcome::frame || header.kind == FrameKind::ending)
       return Release::job_ends;
     if (header.kind == FrameKind::release)
-      return header.code == 1 ? Release::finalize_mpi : Release::all_left;
+      return header.code == 1 ? Release::finalize : Release::all_left;
   }
 }
 
@@ -215,10 +227,12 @@ void at_exit(int status, void*) noexcept {
     ignore_termination();
     flush_watched(code, /*leaves=*/true);
   }
-  const bool finalizes_mpi = code == 0 && mpi_is_to_be_finalized();
-  if (!leave(self, {code, /*by_exit=*/true, /*keeps_mpi=*/!finalizes_mpi && mpi_is_open()})) return;
-  if (wait_for_others(self, /*serve=*/true) == Release::finalize_mpi && finalizes_mpi)
-    finalize_mpi_watched(code);
+  const Standing standing = standing_of_finalizer(/*by_exit=*/true);
+  const bool finalizes = code == 0 && standing == Standing::ready;
+  const bool stays_open = !finalizes && standing != Standing::closed;
+  if (!leave(self, {code, /*by_exit=*/true, stays_open})) return;
+  if (wait_for_others(self, /*serve=*/true) == Release::finalize && finalizes)
+    finalize_watched(code);
   leave_launcher(self);
 }
 
@@ -243,6 +257,10 @@ bool is_first_to_end(RankState& self) noexcept {
 }
 
 }  // namespace
+
+void set_finalizer(const Finalizer& finalizer) noexcept {
+  the_finalizer = finalizer;
+}
 
 void leave_launcher(RankState& self) noexcept {
   // A launcher detects a death itself, and does not answer while it ends the other ranks. MPICH's
@@ -295,19 +313,20 @@ void Job::end(int code) noexcept {
   // Once all ranks are here, a launcher may detect the end of another one first and send SIGTERM.
   if (status != 0) ignore_termination();
   if (first) flush_watched(status, /*leaves=*/true);
-  const bool finalizes_mpi = first && mpi_can_be_finalized();
-  Release release = status == 0 ? Release::finalize_mpi : Release::job_ends;
+  const Standing standing = standing_of_finalizer(/*by_exit=*/false);
+  const bool finalizes = first && standing == Standing::ready;
+  const bool stays_open = !finalizes && standing != Standing::closed;
+  Release release = status == 0 ? Release::finalize : Release::job_ends;
   if (!self.control) {
     self.page.claim({status, self.rank});
-  } else if (leave(self,
-                   {status, /*by_exit=*/false, /*keeps_mpi=*/!finalizes_mpi && mpi_is_open()})) {
+  } else if (leave(self, {status, /*by_exit=*/false, stays_open})) {
     // The caller may be a handler, a signal handler or hold a lock: do not serve.
     release = wait_for_others(self, /*serve=*/false);
   } else {
     release = Release::job_ends;
   }
   const int final_status = self.page.ending() ? self.page.end().code : status;
-  if (finalizes_mpi && release == Release::finalize_mpi) finalize_mpi_watched(final_status);
+  if (finalizes && release == Release::finalize) finalize_watched(final_status);
   exit_with_job(self, final_status);
 }
 

@@ -17,7 +17,6 @@
 #include "job/launch_hook.h"
 #include "job/limits.h"
 #include "job/line_output.h"
-#include "job/mpi.h"
 #include "job/place.h"
 #include "job/rank_state.h"
 #include "job/rank_status.h"
@@ -284,7 +283,6 @@ Job& Job::join(const RanksWanted& wanted) {
   std::unique_ptr<ProcessManager> manager;
   const bool nested = is_place_of_ancestor();
   const Membership membership = find_membership(nested, origin, manager, wanted);
-  find_mpi(/*forked=*/origin == Origin::forked);
   unsetenv("GEX_JOB");
   unsetenv("GASNET_PSHM_NODES");
   mark_place();

@@ -86,10 +86,11 @@ class Job {
   }
 
   /// gasnet_exit: ends this rank, and with it the whole job, see above. Flushes this process's
-  /// streams under a watchdog, then waits. If all ranks leave with 0 and all can finalize MPI,
-  /// finalizes it unless the client has. Async-signal-safe except for the flush; takes no lock of
-  /// libgex; legal in AM handlers and signal handlers and from several threads at once. The exit
-  /// status is the code's low eight bits, or 1 if these are 0 and the code is not.
+  /// streams under a watchdog, then waits. If all ranks leave with 0, and all
+  /// can, finalizes what is beside libgex (job/finalizer.h). Async-signal-safe except for the
+  /// flush; takes no lock of libgex; legal in AM handlers and signal handlers and from several
+  /// threads at once. The exit status is the code's low eight bits, or 1 if these are 0 and the
+  /// code is not.
   [[noreturn]] void end(int code) noexcept;
 
   /// Ends this rank and the whole job now, without a grace period. Same rules as `end`.

@@ -19,7 +19,7 @@ namespace gex::job {
 namespace {
 
 constexpr std::uint32_t by_exit_bit = 1;
-constexpr std::uint32_t keeps_mpi_bit = 2;
+constexpr std::uint32_t stays_open_bit = 2;
 
 constexpr std::size_t control_space =
     CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int));
@@ -72,12 +72,13 @@ bool consume_number(std::string_view& text, Number& number, bool last) {
 
 void put_departure(FrameHeader& header, const Departure& departure) noexcept {
   header.code = departure.code;
-  header.count = (departure.by_exit ? by_exit_bit : 0) | (departure.keeps_mpi ? keeps_mpi_bit : 0);
+  header.count =
+      (departure.by_exit ? by_exit_bit : 0) | (departure.stays_open ? stays_open_bit : 0);
 }
 
 Departure departure_of(const FrameHeader& header) noexcept {
   return {os::exit_status(header.code), (header.count & by_exit_bit) != 0,
-          (header.count & keeps_mpi_bit) != 0};
+          (header.count & stays_open_bit) != 0};
 }
 
 Sent send_frame(int socket, const FrameHeader& header, std::span<const std::byte> payload,

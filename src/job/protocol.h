@@ -50,7 +50,7 @@ enum class FrameKind : std::uint32_t {
                  ///< socket before the rank starts
   gathered,      ///< a piece of all ranks' contributions
   shared,        ///< the descriptor (to all but the rank that gave it)
-  release,       ///< every rank has left with 0 and may exit; `code` 1: finalize MPI
+  release,       ///< every rank has left with 0 and may exit; `code` 1: finalize (job/finalizer.h)
   ending,        ///< the job is being ended
   // From a guardian to the root of a job of several hosts; `first` is a rank. See Coordinator.
   host_joined = 128,  ///< `code` is the process
@@ -105,8 +105,8 @@ static_assert(sizeof(FrameHeader) == 48);
 struct Departure {
   int code = 0;          ///< the exit status
   bool by_exit = false;  ///< it called exit or returned from main, not gasnet_exit
-  /// MPI is initialized in this process, which cannot finalize it.
-  bool keeps_mpi = false;
+  /// What all ranks would finalize together is open in this process, which cannot finalize it.
+  bool stays_open = false;
 
   /// Returns true if the whole job ends: by any departure but exit(0) or a return from main with 0.
   bool ends_job() const noexcept { return code != 0 || !by_exit; }

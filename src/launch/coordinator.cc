@@ -93,7 +93,7 @@ void JobCoordinator::left(std::uint32_t rank, std::uint32_t sequence,
   GEX_ASSERT(left_count_ <= ranks_.size());
   self.left = true;
   self.ends = departure.ends_job();
-  mpi_kept_ = mpi_kept_ || departure.keeps_mpi;
+  stays_open_ = stays_open_ || departure.stays_open;
   if (self.ends) {
     begin_grace(rank, departure);
   } else if (!exit_deadline_ && launch_.exit_timeout > 0) {
@@ -123,7 +123,7 @@ void JobCoordinator::all_left() {
     end_grace();
   } else {
     grace_over_at_.reset();
-    guardians_.release(/*finalize_mpi=*/!mpi_kept_);
+    guardians_.release(/*finalize=*/!stays_open_);
   }
 }
 

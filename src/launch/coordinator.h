@@ -79,9 +79,9 @@ class Guardians {
   virtual void gathered(std::uint32_t sequence, SharedBytes bytes) = 0;
   /// `rank` has left before exchange number `sequence`, which can therefore never complete.
   virtual void absent(std::uint32_t rank, std::uint32_t sequence) = 0;
-  /// Every rank has left with 0; they may exit now. `finalize_mpi`: every rank in which MPI is
+  /// Every rank has left with 0; they may exit now. `finalize`: every rank in which MPI is
   /// initialized can finalize it, and does, since that is collective.
-  virtual void release(bool finalize_mpi) = 0;
+  virtual void release(bool finalize) = 0;
   /// The job ends.
   virtual void end(const job::Ending& ending, Teardown teardown) = 0;
   /// Forward this signal to the ranks. SIGINT, SIGTERM and SIGHUP end the job.
@@ -178,7 +178,7 @@ class JobCoordinator final : public Coordinator, public Timed {
   int interrupted_by_ = 0;
   Clock::time_point interrupted_at_;
   Deadline exit_deadline_;
-  bool mpi_kept_ = false;  ///< some rank has left and cannot finalize MPI
+  bool stays_open_ = false;  ///< some rank has left that cannot finalize (job/finalizer.h)
 
   /// The first departure that ends the job; the first with a code other than 0 replaces one with 0.
   struct EndingExit {

@@ -126,6 +126,8 @@ bool has_whole_pairs(const Conduit& conduit) {
          (conduit.put == nullptr) == (conduit.get == nullptr) &&
          (conduit.atomic == nullptr) == (conduit.atomic_operations == nullptr) &&
          (conduit.put_pieces == nullptr) == (conduit.get_pieces == nullptr) &&
+         (conduit.finalizer == nullptr) == (conduit.finalize == nullptr) &&
+         (conduit.finalization == nullptr) == (conduit.finalize == nullptr) &&
          (registers || (conduit.put == nullptr && conduit.atomic == nullptr)) &&
          (conduit.put != nullptr || (conduit.put_pieces == nullptr && conduit.flush == nullptr));
 }

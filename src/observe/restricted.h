@@ -23,7 +23,7 @@ constexpr std::uint16_t number_of(Call call) noexcept {
   return static_cast<std::uint16_t>(static_cast<unsigned>(call) + 1);
 }
 
-/// The kind of a call, by which readers of traces tell calls apart.
+/// The kind of a call, by which readers of traces distinguish calls.
 enum class CallKind : std::uint8_t {
   set_up,
   query,

@@ -13,7 +13,7 @@
 #include "base/os_signal.h"
 #include "core/process.h"
 #include "core/thread.h"
-#include "job/mpi.h"
+#include "job/finalizer.h"
 #include "net/choice.h"
 #include "net/registry.h"
 
@@ -36,6 +36,26 @@ void check_limits() {
   if (self.network.key_bytes % 8 != 0 || self.network.key_bytes > net::max_key_bytes)
     fatal("conduit %s: key_bytes is %u; expected a multiple of 8, at most %zu", self.conduit->name,
           self.network.key_bytes, net::max_key_bytes);
+}
+
+/// What the network's library has initialized in this process is finalized with the job.
+void set_finalizer_of_network() {
+  using Standing = job::Finalizer::Standing;
+  const net::Conduit& conduit = *process().conduit;
+  if (conduit.finalize == nullptr) return;
+  const auto standing = [](bool by_exit) noexcept {
+    switch (process().conduit->finalization(by_exit ? 1 : 0)) {
+      case net::finalization_ready:
+        return Standing::ready;
+      case net::finalization_refused:
+        return Standing::stays_open;
+      case net::finalization_needless:
+        break;
+    }
+    return Standing::closed;
+  };
+  job::set_finalizer(
+      {conduit.finalizer, standing, []() noexcept { process().conduit->finalize(); }});
 }
 
 void attach_named(const net::Host& host) {
@@ -194,7 +214,7 @@ void attach_network(Deliver deliver) {
     attach_named(host);
   else
     attach_best(host);
-  job::find_mpi_of_network();
+  set_finalizer_of_network();
   check_limits();
   // The thread that starts the library came before the network.
   enter_lane(this_thread());

@@ -17,7 +17,9 @@ GOOD = {
     "src/net/emu/emu.cc": '#include "net/kit/pool.h"\n#include "emu.h"\n',
     "src/net/emu/emu.h": "",
     "src/core/endpoint.h": '#include "net/registry.h"\n',
-    "src/team/team.h": '#include "core/endpoint.h"\n',
+    "src/observe/trace.h": '#include "core/endpoint.h"\n',
+    "src/way/pairs.h": '#include "core/endpoint.h"\n',
+    "src/team/team.h": '#include "core/endpoint.h"\n#include "observe/trace.h"\n',
     "src/vis/vis.h": '#include "team/team.h"\n',
     "src/coll/coll.h": '#include "team/team.h"\n',
     "src/legacy/gasnet1.h": '#include "coll/coll.h"\n',
@@ -51,6 +53,12 @@ class IncludeArrows(SeededTree):
 
     def test_sideways(self):
         self.assert_caught({"src/vis/vis.h": '#include "coll/coll.h"\n'}, "vis may not know coll")
+
+    def test_observe_and_way_are_beside_each_other_above_core(self):
+        for room, header in [("way", "observe/trace.h"), ("observe", "way/pairs.h"),
+                             ("core", "observe/trace.h"), ("core", "way/pairs.h")]:
+            self.assert_caught({f"src/{room}/another.cc": f'#include "{header}"\n'},
+                               f"{room} may not know {header.split('/')[0]}")
 
     def test_legacy_may_not_know_api(self):
         self.assert_caught({"src/api/check.h": "", "src/legacy/gasnet1.h": '#include "api/check.h"\n'},

@@ -30,7 +30,7 @@ class RecordedCalls final : public Guardians {
   void absent(std::uint32_t rank, std::uint32_t sequence) override {
     absences.emplace_back(rank, sequence);
   }
-  void release(bool finalize_mpi) override { releases.push_back(finalize_mpi); }
+  void release(bool finalize) override { releases.push_back(finalize); }
   void end(const job::Ending& asked, Teardown how) override {
     endings.push_back(asked);
     teardown = how;
@@ -170,7 +170,7 @@ TEST_F(CoordinatorTest, AllAreReleasedOnceWhenTheLastHasLeftWithSuccess) {
 TEST_F(CoordinatorTest, MpiIsLeftAloneIfOneRankKeepsIt) {
   begin_joined();
   leave(0, success);
-  leave(1, {.code = 0, .keeps_mpi = true});
+  leave(1, {.code = 0, .stays_open = true});
   leave(2, success);
   EXPECT_EQ(calls_.releases, std::vector<bool>{false});
 }

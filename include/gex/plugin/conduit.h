@@ -234,6 +234,13 @@ enum Standing : uint32_t {
   by_hardware = 2,   ///< a network interface does, by itself
 };
 
+/// What a conduit answers about the library that it stands on, when a rank leaves the job.
+enum Finalization : uint32_t {
+  finalization_needless = 0,  ///< it is not initialized, or is finalized
+  finalization_refused = 1,   ///< it is initialized, and the calling thread must not finalize it
+  finalization_ready = 2,     ///< the calling thread may finalize it
+};
+
 /// What a conduit offers. Functions that are optional may be null.
 struct Conduit {
   uint32_t version;  ///< interface_version
@@ -380,6 +387,16 @@ struct Conduit {
   /// sleep: ranks that wait for this network poll all the time, and pause for some tens of
   /// microseconds where other programs are seen to take the core.
   int32_t (*prepare_wait)(int* descriptors, uint32_t most, uint64_t* limit_ns) = nullptr;
+
+  /// All three or none, for a network whose library all processes must finalize together, as MPI
+  /// is. `finalizer` is the name of that call, for messages. When a rank leaves the job with status
+  /// 0 libgex asks `finalization`; if no rank refuses, each whose library is ready calls `finalize`
+  /// once all have left. It is the last call that a conduit gets. `by_exit` is non-zero where the
+  /// client has called exit or returned from main, and has had its chance to finalize what it has
+  /// initialized itself; 0: it has called gasnet_exit. Any thread asks, also in a signal handler.
+  const char* finalizer = nullptr;
+  Finalization (*finalization)(uint32_t by_exit) = nullptr;
+  void (*finalize)(void) = nullptr;
 };
 
 /// The one symbol a plug-in exports, named for the version:

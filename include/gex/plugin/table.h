@@ -34,6 +34,8 @@
 //   void transport(uint32_t peer, const char** name, const char** reason) const;
 //   void report(void (*line)(void*, const char*), void* context);
 //   int32_t prepare_wait(std::span<int> descriptors, uint64_t& limit_ns);
+//   static constexpr const char* finalizer;  Finalization finalization(bool by_exit);
+//   void finalize();
 
 #include <gex/plugin/conduit.h>
 
@@ -135,6 +137,13 @@ constexpr Conduit table_of(const char* name, const char* description, uint64_t c
     table.prepare_wait = [](int* descriptors, uint32_t most, uint64_t* limit_ns) {
       return attached<Network>->prepare_wait(std::span(descriptors, most), *limit_ns);
     };
+  if constexpr (requires { &Network::finalize; }) {
+    table.finalizer = Network::finalizer;
+    table.finalization = [](uint32_t by_exit) {
+      return attached<Network>->finalization(by_exit != 0);
+    };
+    table.finalize = [] { attached<Network>->finalize(); };
+  }
   return table;
 }
 

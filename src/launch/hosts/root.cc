@@ -267,10 +267,10 @@ void Root::absent(std::uint32_t rank, std::uint32_t sequence) {
   connections_.send_all(*absence_);
 }
 
-void Root::release(bool finalize_mpi) {
+void Root::release(bool finalize) {
   job::FrameHeader header;
   header.kind = job::FrameKind::job_release;
-  header.code = finalize_mpi ? 1 : 0;
+  header.code = finalize ? 1 : 0;
   connections_.send_all(header);
 }
 

@@ -58,7 +58,7 @@ class Root final : private Guardians, private HostEvents, private Timed {
   // Called by the coordinator.
   void gathered(std::uint32_t sequence, SharedBytes bytes) override;
   void absent(std::uint32_t rank, std::uint32_t sequence) override;
-  void release(bool finalize_mpi) override;
+  void release(bool finalize) override;
   void end(const job::Ending& ending, Teardown teardown) override;
   void signal(int number) override;
   void observe(std::uint32_t interval_ms) override;

@@ -265,8 +265,8 @@ void ControlServer::detect_waits_on_exited_ranks() {
   if (exited) job_.coordinator->report_exited_peer(*exited);
 }
 
-void ControlServer::release(bool finalize_mpi) {
-  send_all(frame_of(job::FrameKind::release, finalize_mpi ? 1 : 0));
+void ControlServer::release(bool finalize) {
+  send_all(frame_of(job::FrameKind::release, finalize ? 1 : 0));
 }
 
 void ControlServer::announce_end(int code) {

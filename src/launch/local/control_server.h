@@ -42,7 +42,7 @@ class ControlServer final : public Timed {
   // What the coordinator answers or decides: see Guardians.
   void gathered(std::uint32_t sequence, const SharedBytes& bytes);
   void absent(std::uint32_t rank, std::uint32_t sequence);
-  void release(bool finalize_mpi);
+  void release(bool finalize);
   /// Sends the ranks the end of the job.
   void announce_end(int code);
 

@@ -215,8 +215,8 @@ void Guardian::absent(std::uint32_t rank, std::uint32_t sequence) {
   control_.absent(rank, sequence);
 }
 
-void Guardian::release(bool finalize_mpi) {
-  control_.release(finalize_mpi);
+void Guardian::release(bool finalize) {
+  control_.release(finalize);
 }
 
 void Guardian::end(const job::Ending& ending, Teardown teardown) {

@@ -148,8 +148,7 @@ Choice choose(const Host& host) {
   return choice;
 }
 
-/// Loads the part. Its MPI becomes visible to all: Open MPI's own plug-ins need that, and so does
-/// libgex, which looks for an MPI to finalize.
+/// Loads the part. Its MPI becomes visible to all: Open MPI's own plug-ins need that.
 const Conduit* load(const Library& library, std::string& error) {
   const fs::path file = file_of(library);
   void* const opened = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
@@ -230,6 +229,9 @@ constexpr Conduit make_table() {
   table.transport = [](std::uint32_t peer, const char** name, const char** reason) {
     part->transport(peer, name, reason);
   };
+  table.finalizer = "MPI_Finalize";
+  table.finalization = [](std::uint32_t by_exit) { return part->finalization(by_exit); };
+  table.finalize = [] { part->finalize(); };
   return table;
 }
 

@@ -43,21 +43,33 @@ TEST(DeferredSends, AreAdvancedByPollsUntilTheyAreOver) {
   EXPECT_EQ(advanced[1], 3);
 }
 
+struct Arguments {
+  Wide address;
+  Wide target;
+};
+void on_request(gex_Token_t, const Arguments&, void*, std::size_t) noexcept {
+}
+void on_reply(gex_Token_t, const Wide&, void*, std::size_t) noexcept {
+}
+
 TEST(InternalMessages, FitOnlyAsTheyWereRegistered) {
-  const auto header = [](Internal index, bool reply, unsigned args, Category category) {
-    return MessageHeader{MessageHeader::make_what(static_cast<std::uint8_t>(index), category, reply,
-                                                  args, Endpoints{}),
-                         0, 0};
+  const auto header = [](std::uint8_t handler, bool reply, unsigned args, Category category) {
+    return MessageHeader{MessageHeader::make_what(handler, category, reply, args, Endpoints{}), 0,
+                         0};
   };
-  // A put's request: an address and a target, of two arguments each, and a payload.
-  EXPECT_TRUE(fits_internal(header(Internal::rma_put, false, 4, Category::medium)));
-  EXPECT_FALSE(fits_internal(header(Internal::rma_put, true, 4, Category::medium)));
-  EXPECT_FALSE(fits_internal(header(Internal::rma_put, false, 3, Category::medium)));
-  EXPECT_FALSE(fits_internal(header(Internal::rma_put, false, 5, Category::medium)));
-  EXPECT_FALSE(fits_internal(header(Internal::rma_put, false, 4, Category::long_message)));
-  EXPECT_TRUE(fits_internal(header(Internal::rma_done, true, 2, Category::short_message)));
-  EXPECT_FALSE(fits_internal(header(Internal::rma_done, false, 2, Category::short_message)));
-  EXPECT_FALSE(fits_internal(header(Internal::count, false, 0, Category::short_message)));
+  static Internal request("a request of this test");
+  static Internal reply("its reply");
+  register_request<on_request>(request);
+  register_reply<on_reply>(reply);
+  EXPECT_TRUE(fits_internal(header(request.handler(), false, 4, Category::medium)));
+  EXPECT_FALSE(fits_internal(header(request.handler(), true, 4, Category::medium)));
+  EXPECT_FALSE(fits_internal(header(request.handler(), false, 3, Category::medium)));
+  EXPECT_FALSE(fits_internal(header(request.handler(), false, 5, Category::medium)));
+  EXPECT_FALSE(fits_internal(header(request.handler(), false, 4, Category::long_message)));
+  EXPECT_TRUE(fits_internal(header(reply.handler(), true, 2, Category::short_message)));
+  EXPECT_FALSE(fits_internal(header(reply.handler(), false, 2, Category::short_message)));
+  const auto unregistered = static_cast<std::uint8_t>(reply.handler() + 1);
+  EXPECT_FALSE(fits_internal(header(unregistered, false, 0, Category::short_message)));
 }
 
 TEST(Limits, AreTheSameBothWaysAndTheJobsTheLeast) {

@@ -7,7 +7,7 @@
 
 #include "am/limits.h"
 #include "conformance.h"
-#include "core/restricted.h"
+#include "observe/restricted.h"
 #include "rma/reference.h"
 #include "rma/rma.h"
 

@@ -8,7 +8,7 @@
 #include "atomic/domain.h"
 #include "conformance.h"
 #include "core/process.h"
-#include "core/restricted.h"
+#include "observe/restricted.h"
 #include "rma/native.h"
 #include "rma/rma.h"
 #include "vis/native.h"

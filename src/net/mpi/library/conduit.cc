@@ -55,6 +55,9 @@ class Mpi {
   void leave() {
     if (network_) network_->leave();
   }
+  static constexpr const char* finalizer = "MPI_Finalize";
+  static Finalization finalization(bool by_exit) { return mpi::finalization(by_exit); }
+  static void finalize() { MPI_Finalize(); }
 
  private:
   std::optional<Session> session_;

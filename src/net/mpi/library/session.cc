@@ -40,6 +40,9 @@ const Kind& kind() {
   return is_open_mpi ? open_mpi : mpich;
 }
 
+/// MPI has been initialized here, not by the program.
+bool is_ours = false;
+
 /// Answers MPI for as long as it is initialized. Stays: MPI may be finalized by the last
 /// destructor.
 std::unique_ptr<PmiServer>& pmi_server() {
@@ -192,6 +195,7 @@ void initialize(const Host& host, Interface& interface, std::string& error) {
   if (pmi_server()) pmi_server()->begin();
   const int code = MPI_Init_thread(nullptr, nullptr, level, &provided);
   if (pmi_server()) pmi_server()->end_of_init();
+  is_ours = code == MPI_SUCCESS;
   if (code != MPI_SUCCESS)
     error = "mpi: MPI_Init_thread: " + error_text(code);
   else if (pmi_server())
@@ -199,6 +203,13 @@ void initialize(const Host& host, Interface& interface, std::string& error) {
 }
 
 }  // namespace
+
+Finalization finalization(bool by_exit) {
+  if (!is_true(MPI_Initialized) || is_true(MPI_Finalized)) return finalization_needless;
+  // What the program has initialized it finalizes, unless gasnet_exit leaves it no time for that.
+  return (is_ours || !by_exit) && is_true(MPI_Is_thread_main) ? finalization_ready
+                                                              : finalization_refused;
+}
 
 int test_each(std::span<MPI_Request> requests, bool* done) {
   int flag = 0;

@@ -4,7 +4,7 @@
 //
 // Messages, which any receive takes, and the data of large transfers, which have a receive each,
 // are matched apart. MPI stays initialized when the job is left, because it cannot be initialized
-// again; what has initialized it here is finalized by libgex at the end of the process (job/mpi.h).
+// again; what has been initialized here is finalized at the end of the process (`finalization`).
 
 #include <gex/plugin/conduit.h>
 #include <mpi.h>
@@ -53,6 +53,9 @@ class Session {
   const char* interface_reason_ = nullptr;
   std::function<void()> on_finalize_;
 };
+
+/// What `Conduit::finalization` answers of MPI, which the program may have initialized.
+Finalization finalization(bool by_exit);
 
 /// Which of some requests are complete, by one call if all are. Returns MPI's code.
 int test_each(std::span<MPI_Request> requests, bool* done);
