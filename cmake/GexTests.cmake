@@ -208,10 +208,11 @@ endfunction()
 #              [PART <part>]
 #              [FAILS <regular expression> [ALSO <regular expression>]]
 #              [PROCESSORS <n>] [TIMEOUT <seconds>] [LABELS <labels>...])
-# A program run by gexrun, or another launcher, on n ranks, which take as many processors unless PROCESSORS says that they
-# mostly wait. CHECKED runs it on the checking library. PART as in gex_add_test. With FAILS the job
-# must be refused, as tests/expect_failure.sh says: a status other than 0, one line on standard error,
-# which the expression matches, and nothing left behind. ALSO matches whatever else it may print.
+# A program run by gexrun, or another launcher, on n ranks, which take as many processors unless
+# PROCESSORS or FAILS says that they mostly wait. CHECKED runs it on the checking library. PART as in
+# gex_add_test. With FAILS the job must be refused, as tests/expect_failure.sh says: a status other
+# than 0, one line on standard error, which the expression matches, and nothing left behind. ALSO
+# matches whatever else it may print.
 function(gex_job_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "CHECKED"
     "NAME;RANKS;CONDUIT;PART;PROCESSORS;TIMEOUT;FAILS;ALSO;LAUNCHER" "COMMAND;ENV;LAUNCH;LABELS")
@@ -219,7 +220,10 @@ function(gex_job_test)
     message(FATAL_ERROR "gex_job_test(${arg_NAME}): NAME, COMMAND and RANKS are needed; "
       "not understood: '${arg_UNPARSED_ARGUMENTS}'")
   endif()
-  if(NOT arg_PROCESSORS)
+  # A job that is refused mostly waits for its processes to start and to end.
+  if(NOT arg_PROCESSORS AND arg_FAILS)
+    set(arg_PROCESSORS 1)
+  elseif(NOT arg_PROCESSORS)
     set(arg_PROCESSORS ${arg_RANKS})
   endif()
   list(POP_FRONT arg_COMMAND program)

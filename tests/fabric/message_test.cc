@@ -15,7 +15,6 @@
 namespace gexsim::test {
 namespace {
 
-const Ask with_atomics = [](fi_info& hints) { hints.caps |= FI_ATOMIC; };
 const Ask with_many = [](fi_info& hints) { hints.caps |= FI_MULTI_RECV; };
 
 /// Texts in the order in which they arrive in receive buffers of their own.

@@ -14,7 +14,7 @@ namespace {
 
 void abort_in_fork() {
   static constexpr char text[] = "gexsim: this process may not fork, and is aborted\n";
-  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) std::abort();
+  if (::write(STDERR_FILENO, text, sizeof text - 1) < 0) std::abort();
   std::abort();
 }
 
