@@ -7,7 +7,7 @@
 #   promises.inc       its subjects of the tests of conduits' promises (tests/unit/net_conduit/promise.h)
 #   <name>.md          its page of documentation, or there is docs/<name>.md
 #   CMakeLists.txt     of a plug-in that needs more than gex_conduit_plugin(<name>): looks for what it
-#                      links, and calls that, or does not and says why the network is not built
+#                      links, and calls that, or does not and prints why the network is not built
 #
 # What is made of these lies in GEX_GENERATED; its folder `include` is for clients too.
 

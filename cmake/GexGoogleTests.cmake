@@ -3,7 +3,7 @@
 #                 [LABELS <label>...] [ENV <name=value>...])
 # A GoogleTest program whose tests mostly wait, in <n> processes at once, which take one processor
 # together (tests/google_tests.py). With ONLY, `make check` runs the tests that the filter matches,
-# and <name>.rest the others, in PART. OF and WITHOUT say which tests the two are of, if not all. The
+# and <name>.rest the others, in PART. OF and WITHOUT choose which tests the two are of, if not all. The
 # filters are GoogleTest's, whose patterns are separated by colons.
 function(gex_google_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;COMMAND;ONLY;OF;WITHOUT;PART;SHARDS;TIMEOUT;COST"

@@ -1,5 +1,5 @@
 # What `cmake --install` puts where. The tree can be moved afterwards: what names the prefix in it is
-# for readers that know no better (cmake/clients/install.cmake).
+# for readers that have nothing better (cmake/clients/install.cmake).
 
 include(CMakePackageConfigHelpers)
 
@@ -71,7 +71,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/gexConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/gexConfig.cmake ${PROJECT_BINARY_DIR}/gexConfigVersion.cmake
   DESTINATION ${config_dir})
 
-# The compiler that clients are told of is the one that compiled this, not what started it: a launcher
+# The compiler that clients find here is the one that compiled this, not what started it: a launcher
 # such as ccache, which CC="ccache gcc" puts before the compiler and other set-ups name as it.
 function(gex_real_compiler variable language)
   set(launchers "^(ccache|sccache|distcc|icecc|colorgcc)$")
@@ -100,7 +100,7 @@ gex_real_compiler(gex_cc C)
 gex_real_compiler(gex_cxx CXX)
 
 # Software that was written for GASNet finds what it looks for. A client can be labelled with the
-# networks that this library has; a label says on which one a job runs that names none.
+# networks that this library has; a label names the one on which a job runs that names none.
 string(TOUPPER ${CMAKE_C_COMPILER_ID} gex_cc_family)
 string(TOUPPER ${CMAKE_CXX_COMPILER_ID} gex_cxx_family)
 install(CODE "

@@ -32,7 +32,7 @@ function(man_page page target about)
 endfunction()
 
 man_page(gexrun gexrun "start a job of libgex, on one host or on several")
-man_page(gexinfo gexinfo "say what this libgex and this machine can do")
+man_page(gexinfo gexinfo "report what this libgex and this machine can do")
 man_page(gexperf gexperf "measure the limits of a machine, and libgex against them")
 man_page(gextrace gextrace "make a timeline and a summary of the trace of a job")
 man_page(gasnetrun gasnetrun "gexrun with the options of GASNet's launch scripts")

@@ -1,6 +1,6 @@
 # How a program, a client and a test of libgex are declared.
 
-# The rooms of src/, in the order in which they may know one another: a room sees those before it.
+# The rooms of src/, in the order in which they may include one another: a room sees those before it.
 set(GEX_ROOMS base tools job launch shm net core observe way am rma team vis atomic coll legacy api)
 # Of these, what stands aside: api alone sees it.
 set(GEX_ROOMS_ASIDE tools launch)
@@ -51,7 +51,7 @@ set(GEX_STANDARD_HEADERS algorithm array atomic bit cerrno charconv chrono cstdd
   sstream string string_view thread tuple type_traits unordered_map utility vector)
 
 # gex_precompile(<target> [<headers>...]): compiles these headers and the standard ones once for the
-# target, and for others that say target_precompile_headers(<other> REUSE_FROM <target>).
+# target, and for others that call target_precompile_headers(<other> REUSE_FROM <target>).
 function(gex_precompile target)
   list(TRANSFORM GEX_STANDARD_HEADERS REPLACE "(.+)" "<\\1>" OUTPUT_VARIABLE headers)
   list(APPEND headers ${ARGN})
@@ -61,7 +61,7 @@ endfunction()
 
 # gex_join_sources(<target>): several sources of the target are compiled as one, where the build allows
 # it. Its sources need names of their own then, even for what is theirs alone.
-option(GEX_JOIN_SOURCES "Compile several sources as one where speed is not judged" ON)
+option(GEX_JOIN_SOURCES "Compile several sources as one where speed is not measured" ON)
 function(gex_join_sources target)
   if(GEX_JOIN_SOURCES)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)

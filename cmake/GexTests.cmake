@@ -53,7 +53,7 @@ set_target_properties(gex_test_headers_MODULE PROPERTIES POSITION_INDEPENDENT_CO
 # standard headers precompiled. OPTIMISED: with the build's own options. MODULE: as LIGHT, for objects that
 # modules have, too.
 function(gex_test_headers target kind)
-  # GCC 12 takes what it inlines of std::string for mistakes (its bug 105651), and does not know
+  # GCC 12 takes what it inlines of std::string for mistakes (its bug 105651), and does not take
   # precompiled headers for the system's.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overread
@@ -75,7 +75,7 @@ endfunction()
 # gex_add_test(NAME <name> COMMAND <command>... [PART <part>] [TIMEOUT <seconds>] [PROCESSORS <n>]
 #              [LABELS <label>...] [ENV <name=value>...])
 # Every test is registered here. One without PART belongs to `make check`; the others run in that part
-# of `make check-all` only, `make check-<part>`, and bear the label part-<part>. docs/testing.md says
+# of `make check-all` only, `make check-<part>`, and bear the label part-<part>. docs/testing.md has
 # what each part is for.
 function(gex_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PART;TIMEOUT;PROCESSORS" "COMMAND;LABELS;ENV")
@@ -209,10 +209,10 @@ endfunction()
 #              [FAILS <regular expression> [ALSO <regular expression>]]
 #              [PROCESSORS <n>] [TIMEOUT <seconds>] [LABELS <labels>...])
 # A program run by gexrun, or another launcher, on n ranks, which take as many processors unless
-# PROCESSORS or FAILS says that they mostly wait. CHECKED runs it on the checking library. PART as in
-# gex_add_test. With FAILS the job must be refused, as tests/expect_failure.sh says: a status other
-# than 0, one line on standard error, which the expression matches, and nothing left behind. ALSO
-# matches whatever else it may print.
+# PROCESSORS is given, or FAILS, with which they mostly wait. CHECKED runs it on the checking library.
+# PART as in gex_add_test. With FAILS the job must be refused, as tests/expect_failure.sh has it: a
+# status other than 0, one line on standard error, which the expression matches, and nothing left
+# behind. ALSO matches whatever else it may print.
 function(gex_job_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "CHECKED"
     "NAME;RANKS;CONDUIT;PART;PROCESSORS;TIMEOUT;FAILS;ALSO;LAUNCHER" "COMMAND;ENV;LAUNCH;LABELS")

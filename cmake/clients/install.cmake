@@ -42,7 +42,7 @@ function(settings stem defines includes library)
     set(optimise_c ${optimise})
   endif()
   # No value is empty, because scripts take an empty one for a missing one. Where nothing is needed
-  # stands what is said elsewhere anyway. That goes for the words of LDFLAGS other than libraries and
+  # stands what is given elsewhere anyway. That goes for the words of LDFLAGS other than libraries and
   # their folders, too, which CMake keeps apart.
   set(nothing -D_GNU_SOURCE=1)
   set(fields
@@ -237,7 +237,7 @@ foreach(conduit IN LISTS gex_conduits)
   list(APPEND upcxx_files ${gex_include}/${conduit}-conduit)
 endforeach()
 list(JOIN upcxx_files " " upcxx_files)
-# UPC++ knows networks by name, and these alone.
+# UPC++ has networks by name, and these alone.
 set(upcxx_conduits ${gex_conduits})
 list(FILTER upcxx_conduits INCLUDE REGEX "^(smp|udp|mpi|ibv|aries|ofi|ucx)$")
 list(JOIN upcxx_conduits " " upcxx_conduits)

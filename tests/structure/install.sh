@@ -45,10 +45,10 @@ expect_refusal() {
   shift
   output=$("$@" 2>&1) || status=$?
   [ "$status" = 2 ] || fail "status $status of $*: $output"
-  [ "$output" = "$line" ] || fail "$* says: $output"
+  [ "$output" = "$line" ] || fail "$* prints: $output"
 }
 
-# expect_mistakes PROGRAM: what examples/mistakes says when it cannot make the mistake.
+# expect_mistakes PROGRAM: what examples/mistakes prints when it cannot make the mistake.
 expect_mistakes() {
   local usage="mistakes: usage: gexrun -n 2 mistakes beyond|crash|leave" words
   for words in "" "crush" "crash leave"; do

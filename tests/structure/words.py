@@ -3,9 +3,9 @@
 
     words.py ROOT
 
-Identifiers, comments and string literals of C and C++ in the folders FOLDERS are checked, and the
-text of all documents but CHANGELOG.md, which has the words of its time. For each word the field's own is printed;
-docs/glossary.md lists those.
+Identifiers, comments and string literals of C, C++, CMake and shell in the folders FOLDERS are
+checked, and the text of all documents but CHANGELOG.md, which has the words of its time. For each word
+the field's own is printed; docs/glossary.md lists those.
 """
 
 import os
@@ -14,9 +14,9 @@ import sys
 
 from docs import documents
 
-FOLDERS = ["apps", "bench", "cmd", "examples", "include", "src", "tests"]
+FOLDERS = ["apps", "bench", "cmake", "cmd", "examples", "include", "src", "tests"]
 
-SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
+SOURCE = re.compile(r"\.(h|cc|c|def|inc|cmake|sh)$|CMakeLists\.txt$")
 HISTORY = "CHANGELOG.md"
 # What a comment may not leave out, a table may: a row below another.
 INCOMPLETE = "say the whole: a comment is complete by itself"
@@ -53,11 +53,11 @@ SPELLINGS = [
     # most_payload is the specification's.
     (re.compile(r"\bmost_(?!payload\b)\w*"), "max_..."),
     (re.compile(r"\b(?:Who|Those who|He who)\b"), "name it: the rank that ..., the process that ..."),
-    (re.compile(r"//[/!<]*\s*(The same\b)"), INCOMPLETE),
+    (re.compile(r"(?://[/!<]*|# )\s*(The same\b)"), INCOMPLETE),
 ]
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-COMMENT_MARK = re.compile(r"^\s*(?://[/!]?<?|/?\*+)")
+COMMENT_MARK = re.compile(r"^\s*(?://[/!]?<?|/?\*+|#+(?= ))")
 
 
 def in_words(text):

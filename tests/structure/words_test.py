@@ -46,6 +46,11 @@ class Words(SeededTree):
         self.catches("int guests_ = 0;\n", "guests")
         self.catches("void let_go();\n", "let go")
 
+    def test_build_files_and_scripts(self):
+        self.catches("# It waits in\n# vain.\nset(a b)\n", "in vain", path="src/CMakeLists.txt")
+        self.catches("# The same, once more.\n", "The same", path="cmake/GexTests.cmake")
+        self.catches('echo "it tells $1"\n', "tells", path="tests/jobs/run.sh")
+
     def test_most(self):
         self.catches("constexpr int most_pieces = 1;\n", "most_pieces")
         self.assert_accepted({PATH: "use(most_payload, at_most, at_most_one);  // the most pieces\n"})

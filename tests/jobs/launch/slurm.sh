@@ -1,7 +1,7 @@
 #!/bin/sh
 # slurm.sh FOLDER [RSH ADDRESS NODE=ADDRESS...]: runs a Slurm until standard input ends, for srun with
 # SLURM_CONF=FOLDER/slurm.conf. Of this one machine, or of nodes that reach it at ADDRESS, see FOLDER,
-# have a /tmp of their own, and on which `RSH NODE WORD...` runs a command. Says "ready" when jobs can
+# have a /tmp of their own, and on which `RSH NODE WORD...` runs a command. Prints "ready" when jobs can
 # be started; else why not, and exits with 1. Everything of it is in FOLDER, which goes with it, and its
 # ports and keys are its own.
 set -eu
@@ -55,7 +55,8 @@ done
 echo "PMIxCliTmpDirBase=$scratch" >"$folder/mpi.conf"
 
 parts=
-# What runs a job's step is nobody's child. All that belongs to this Slurm is told where it is.
+# The process that runs a job's step is no child of this one. All that belongs to this Slurm has its
+# place in the environment.
 steps() {
   grep -lszx "SLURM_CONF=$folder/slurm.conf" /proc/[0-9]*/environ | cut -d / -f 3
 }

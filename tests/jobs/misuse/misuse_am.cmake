@@ -1,4 +1,4 @@
-# Active messages and handler-safe locks: what the checking library says of each misuse. Rank 0
+# Active messages and handler-safe locks: what the checking library prints of each misuse. Rank 0
 # sends what is wrong to rank 1, or does it without a peer.
 
 set(rank 0)

@@ -1,4 +1,4 @@
-# Atomic domains: what the checking library says of each misuse.
+# Atomic domains: what the checking library prints of each misuse.
 
 misuse(create_of_no_team "gex_AD_Create: the team is GEX_TM_INVALID")
 misuse(create_of_a_pair "gex_AD_Create: a TM-pair cannot make collective calls")

@@ -1,4 +1,4 @@
-# Collectives: what the checking library says of each misuse.
+# Collectives: what the checking library prints of each misuse.
 
 set(left "1 event.s. of collective calls over the team were not synchronised")
 misuse(team_destroyed_with_a_barrier "gex_TM_Destroy: ${left}")
@@ -35,7 +35,7 @@ misuse(reduction_from_null "gex_Coll_ReduceToAllNB: src is null")
 misuse(reduction_into_null "gex_Coll_ReduceToOneNB: dst is null")
 misuse(poll_in_an_operator "gasnet_AMPoll: not allowed in a reduction operator")
 
-# Rank 0 of the team finds what differs, whoever came first.
+# Rank 0 of the team finds what differs, whichever rank came first.
 set(differ " in rank [01] of the team, and")
 misuse(different_roots "gex_Coll_BroadcastNB: root is [01]${differ} [01] in rank [01]")
 misuse(different_nbytes "gex_Coll_BroadcastNB: nbytes is [89]${differ} [89] in rank [01]" BOTH)

@@ -1,4 +1,4 @@
-# GASNet-1: what the checking library says of each misuse. A call that GASNet-EX has as well goes by
+# GASNet-1: what the checking library prints of each misuse. A call that GASNet-EX has as well goes by
 # both names.
 
 set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")

@@ -1,4 +1,4 @@
-# Clients, endpoints, segments, memory kinds: what the checking library says of each misuse.
+# Clients, endpoints, segments, memory kinds: what the checking library prints of each misuse.
 
 set(handler "not allowed in an active message handler")
 

@@ -1,5 +1,5 @@
 # Put and get, events, implicit operations, teams, barriers, segments, restricted context: what the
-# checking library says of each misuse.
+# checking library prints of each misuse.
 
 set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
 misuse(put_past_the_end "gex_RMA_PutBlocking: 8 ${outside}" BOTH)

@@ -1,4 +1,4 @@
-# Non-contiguous put and get: what the checking library says of each misuse.
+# Non-contiguous put and get: what the checking library prints of each misuse.
 
 set(outside "bytes at 0x[0-9a-f]+ are not in the bound segment of rank")
 misuse(strides_past_the_end "gex_VIS_StridedPutNB: 16392 ${outside}" BOTH)

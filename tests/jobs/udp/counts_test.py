@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """What ranks count of their datagrams, as they print it when they end.
 
-    counts_test.py faults|strangers|replays --bin BUILD_FOLDER
+    counts_test.py faults|unauthenticated|replays --bin BUILD_FOLDER
 
-  faults     datagrams are lost, repeated and changed on their way
-  strangers  somebody who is not of the job sends to the ranks' ports
-  replays    somebody sends what ranks have sent each other again: to the same rank, to the others, its
-             sender among them, and changed, cut short or put together of two; exits with 77 where this
-             process may not look at that
+  faults           datagrams are lost, repeated and changed on their way
+  unauthenticated  a process that is not of the job sends to the ranks' ports
+  replays          what ranks have sent each other is sent again: to the same rank, to the others, its
+                   sender among them, and changed, cut short or put together of two; exits with 77
+                   where this process may not look at that
 """
 
 import argparse
@@ -117,7 +117,7 @@ def send_all(datagrams):
             stranger.sendto(datagram, ("127.0.0.1", port))
 
 
-def test_strangers(build):
+def test_unauthenticated(build):
     job = Serving(build)
     # Nothing, what is no header, and a header with the wrong tag.
     garbage = [b"", b"x", bytes(31), bytes(32), bytes(range(200)), b"GET / HTTP/1.0\r\n\r\n" * 50] * 10
@@ -181,7 +181,7 @@ def forgeries(port, seen):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("test", choices=("faults", "strangers", "replays"))
+    parser.add_argument("test", choices=("faults", "unauthenticated", "replays"))
     parser.add_argument("--bin", required=True)
     options = parser.parse_args()
     globals()[f"test_{options.test}"](options.bin)
