@@ -11,42 +11,19 @@ namespace {
 /// Parts of puts to one peer that are not acknowledged.
 constexpr std::uint32_t max_parts = 64;
 
-ucp_request_param_t parameters_for(void* record, ucp_send_nbx_callback_t callback) noexcept {
-  ucp_request_param_t parameters;
-  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
-                            UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-  parameters.flags = UCP_AM_SEND_FLAG_EAGER;
-  parameters.cb.send = callback;
-  parameters.user_data = record;
-  parameters.memory_type = UCS_MEMORY_TYPE_HOST;
-  return parameters;
-}
-
 }  // namespace
 
 bool MessagePuts::start(std::string& error) {
-  ucp_am_handler_param_t parameters{};
-  parameters.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
-                          UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-  parameters.flags = UCP_AM_FLAG_WHOLE_MSG;
-  parameters.arg = this;
-  parameters.id = put_am_id;
-  parameters.cb = [](void* self, const void* header, std::size_t header_size, void* data,
-                     std::size_t size, const ucp_am_recv_param_t*) {
+  const auto put_came = [](void* self, const void* header, std::size_t header_size, void* data,
+                           std::size_t size, const ucp_am_recv_param_t*) {
     return static_cast<MessagePuts*>(self)->take_put(header, header_size, data, size);
   };
-  ucs_status_t status = ucp_worker_set_am_recv_handler(worker_.get(), &parameters);
-  if (status == UCS_OK) {
-    parameters.id = put_answer_am_id;
-    parameters.cb = [](void* self, const void* header, std::size_t header_size, void* data,
-                       std::size_t size, const ucp_am_recv_param_t*) {
-      return static_cast<MessagePuts*>(self)->take_answer(header, header_size, data, size);
-    };
-    status = ucp_worker_set_am_recv_handler(worker_.get(), &parameters);
-  }
-  if (status == UCS_OK) return true;
-  error = std::string("puts cannot be received: ") + text_of(status);
-  return false;
+  const auto answer_came = [](void* self, const void* header, std::size_t header_size, void* data,
+                              std::size_t size, const ucp_am_recv_param_t*) {
+    return static_cast<MessagePuts*>(self)->take_answer(header, header_size, data, size);
+  };
+  return worker_.receive(put_am_id, 0, put_came, this, error) &&
+         worker_.receive(put_answer_am_id, 0, answer_came, this, error);
 }
 
 bool MessagePuts::serves(std::uint32_t number) {
@@ -94,7 +71,7 @@ void MessagePuts::send_part(const Rest& rest) {
   ++peers_[peer].parts;
   ++put.unsent;
   ++put.unacknowledged;
-  const ucp_request_param_t parameters = parameters_for(&part, on_sent);
+  const ucp_request_param_t parameters = eager_parameters(&part, on_sent);
   void* const request = ucp_am_send_nbx(endpoints_.to(peer), put_am_id, &part.header,
                                         sizeof part.header, rest.source, rest.size, &parameters);
   if (UCS_PTR_IS_PTR(request)) return;
@@ -162,7 +139,7 @@ void MessagePuts::send_answer(std::uint32_t peer, std::span<const std::uint32_t>
   answer.peer = peer;
   answer.stamp = Stamp::of(host_.cookie, host_.rank, Kind::put_answer);
   std::ranges::copy(puts, answer.puts.begin());
-  const ucp_request_param_t parameters = parameters_for(&answer, on_answered);
+  const ucp_request_param_t parameters = eager_parameters(&answer, on_answered);
   void* const request =
       ucp_am_send_nbx(endpoints_.to(peer), put_answer_am_id, &answer.stamp, sizeof answer.stamp,
                       answer.puts.data(), puts.size_bytes(), &parameters);

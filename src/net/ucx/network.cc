@@ -45,22 +45,9 @@ bool Network::start(std::size_t key_bytes, std::string& error) {
     error = "no address space for the messages to send";
     return false;
   }
-  return receives(am_id, UCP_AM_FLAG_WHOLE_MSG | UCP_AM_FLAG_PERSISTENT_DATA, error) &&
-         receives(copied_am_id, UCP_AM_FLAG_WHOLE_MSG, error) && one_sided_.start(key_bytes, error);
-}
-
-bool Network::receives(unsigned id, unsigned flags, std::string& error) {
-  ucp_am_handler_param_t parameters{};
-  parameters.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
-                          UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-  parameters.id = id;
-  parameters.flags = flags;
-  parameters.cb = arrived;
-  parameters.arg = this;
-  const ucs_status_t status = ucp_worker_set_am_recv_handler(worker_.get(), &parameters);
-  if (status == UCS_OK) return true;
-  error = std::string("messages cannot be received: ") + text_of(status);
-  return false;
+  return worker_.receive(am_id, UCP_AM_FLAG_PERSISTENT_DATA, arrived, this, error) &&
+         worker_.receive(copied_am_id, 0, arrived, this, error) &&
+         one_sided_.start(key_bytes, error);
 }
 
 void Network::give_back(SendBuffer& buffer) {
@@ -92,14 +79,7 @@ bool Network::send_own(Kind kind, std::uint32_t peer, std::span<const Piece> con
 
 void Network::post(SendBuffer& buffer, std::size_t size) {
   buffer.stamp = Stamp::of(host_.cookie, host_.rank, buffer.kind);
-  ucp_request_param_t parameters;
-  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
-                            UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-  // A receiver takes in every message whole: none waits for the receiver to ask for it.
-  parameters.flags = UCP_AM_SEND_FLAG_EAGER;
-  parameters.cb.send = sent_off;
-  parameters.user_data = &buffer;
-  parameters.memory_type = UCS_MEMORY_TYPE_HOST;
+  const ucp_request_param_t parameters = eager_parameters(&buffer, sent_off);
   const Worker::Use use(worker_);
   void* const request =
       ucp_am_send_nbx(endpoints_.to(buffer.peer), size <= max_copied ? copied_am_id : am_id,

@@ -104,7 +104,6 @@ class Network {
   /// `may_stay`: UCX keeps the message until it is given back.
   ucs_status_t take_in(const void* header, std::size_t header_size, void* data, std::size_t size,
                        bool may_stay);
-  bool receives(unsigned id, unsigned flags, std::string& error);
   void deliver(Channel channel, const Arrival& arrival);
 
   /// Lets UCX make progress. Only one thread does at a time; others find nothing to do.

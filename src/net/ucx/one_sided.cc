@@ -38,6 +38,7 @@ OneSided::OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segme
       keys_(host, endpoints),
       transfers_(host.size, room),
       messages_(host, worker, endpoints, segments, transfers_, *this),
+      groups_(host.size),
       peers_(host.size) {
 }
 
@@ -121,11 +122,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
   if (transfer == nullptr) return would_block;
   transfer->local_done = local_done;
   if (messages_.serves(remote.peer)) {
-    if (done == nullptr) {
-      Peer& peer = peers_[remote.peer];
-      transfer->generation = peer.growing;
-      ++peer.puts[peer.growing];
-    }
+    transfer->group = done == nullptr ? groups_.add(remote.peer) : nullptr;
     messages_.put(*transfer, remote, local, size);
     return sent;
   }
@@ -195,32 +192,16 @@ SendResult OneSided::flush(std::uint32_t peer, void* done) {
 void OneSided::flush_for(FlushGroup& group, std::uint32_t peer) {
   const Worker::Use use(worker_);
   const Peer& of = peers_[peer];
-  if (!of.is_unflushed && of.first == nullptr && of.flushes == 0 && of.puts[0] == 0 &&
-      of.puts[1] == 0)
-    return;
+  if (!of.is_unflushed && of.first == nullptr && of.flushes == 0 && groups_.is_empty(peer)) return;
   group.parts.fetch_add(1, std::memory_order_relaxed);
   begin_flush(*take(peer, Transfer::Purpose::flush_of_group, &group));
 }
 
 void OneSided::begin_flush(Transfer& transfer) {
-  if (!messages_.serves(transfer.peer)) {
+  if (messages_.serves(transfer.peer))
+    groups_.flush(transfer.peer, &transfer, completion());
+  else
     await_flush(transfer);
-    return;
-  }
-  Peer& peer = peers_[transfer.peer];
-  transfer.next = peer.awaited_by[peer.growing];
-  peer.awaited_by[peer.growing] = &transfer;
-  settle(peer);
-}
-
-void OneSided::settle(Peer& peer) {
-  for (;;) {
-    const std::uint8_t older = 1 - peer.growing;
-    if (peer.puts[older] != 0) return;
-    flushed(std::exchange(peer.awaited_by[older], nullptr));
-    if (peer.awaited_by[peer.growing] == nullptr) return;
-    peer.growing = older;
-  }
 }
 
 void OneSided::source_is_free(Transfer& put) {
@@ -228,11 +209,10 @@ void OneSided::source_is_free(Transfer& put) {
 }
 
 void OneSided::is_there(Transfer& put) {
-  const bool is_counted = put.done == nullptr;
-  Peer& peer = peers_[put.peer];
-  const std::uint8_t generation = put.generation;
+  PutGroup* const group = put.group;
+  const std::uint32_t peer = put.peer;
   part_is_done(put);
-  if (is_counted && --peer.puts[generation] == 0) settle(peer);
+  if (group != nullptr) groups_.arrived(peer, *group, completion());
 }
 
 void OneSided::await_flush(Transfer& transfer) {

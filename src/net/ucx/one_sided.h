@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "net/kit/put_groups.h"
 #include "net/kit/transfer_pool.h"
 #include "net/ucx/endpoints.h"
 #include "net/ucx/message_puts.h"
@@ -90,12 +91,6 @@ class OneSided final : private PutOwner {
     std::uint32_t flushes = 0;  ///< under way
     bool is_listed = false;     ///< in to_flush_
     bool is_unflushed = false;  ///< puts without a completion were made since the last flush
-
-    // Of puts of messages without a completion there are two generations: those that the flushes
-    // being waited for cover, and later ones.
-    std::array<std::uint32_t, 2> puts{};    ///< under way
-    std::array<Transfer*, 2> awaited_by{};  ///< flushes
-    std::uint8_t growing = 0;               ///< the generation of new puts
   };
 
   // With the worker in use.
@@ -111,8 +106,10 @@ class OneSided final : private PutOwner {
   /// One of the completions that a transfer awaits has come.
   void part_is_done(Transfer& transfer);
   void await_flush(Transfer& transfer);
-  /// Completes the flushes of a peer that have nothing left to wait for.
-  void settle(Peer& peer);
+  /// Completes a flush.
+  auto completion() {
+    return [this](void* flush) { part_is_done(*static_cast<Transfer*>(flush)); };
+  }
   void source_is_free(Transfer& put) override;
   void is_there(Transfer& put) override;
   void flush_all();
@@ -129,6 +126,7 @@ class OneSided final : private PutOwner {
   RemoteKeys keys_;
   TransferPool<Transfer> transfers_;
   MessagePuts messages_;
+  PutGroups groups_;  ///< of puts of messages
   std::vector<Peer> peers_;
   std::vector<std::uint32_t> to_flush_;  ///< peers with puts that wait for a flush
   std::vector<std::uint32_t> flushing_;  ///< the same, while they are gone through

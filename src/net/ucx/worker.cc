@@ -67,4 +67,19 @@ std::vector<std::byte> Worker::address(std::string& error) {
   return bytes;
 }
 
+bool Worker::receive(unsigned number, unsigned flags, ucp_am_recv_callback_t callback,
+                     void* argument, std::string& error) {
+  ucp_am_handler_param_t parameters{};
+  parameters.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                          UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  parameters.id = number;
+  parameters.flags = UCP_AM_FLAG_WHOLE_MSG | flags;
+  parameters.cb = callback;
+  parameters.arg = argument;
+  const ucs_status_t status = ucp_worker_set_am_recv_handler(worker_, &parameters);
+  if (status == UCS_OK) return true;
+  error = std::string("messages cannot be received: ") + text_of(status);
+  return false;
+}
+
 }  // namespace gex::net::ucx

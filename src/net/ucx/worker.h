@@ -37,6 +37,11 @@ class Worker {
   /// By which peers reach it.
   std::vector<std::byte> address(std::string& error);
 
+  /// Has active messages of that number handed to `callback`, with `argument`; `flags`: beside that
+  /// each comes whole. Returns false with the reason.
+  bool receive(unsigned number, unsigned flags, ucp_am_recv_callback_t callback, void* argument,
+               std::string& error);
+
   /// Held for a scope around every function of UCX's about this worker or its endpoints.
   class Use : OptionalGuard<std::mutex> {
    public:
@@ -57,5 +62,18 @@ class Worker {
   bool has_given_address_ = false;
   std::mutex mutex_;
 };
+
+/// How an active message is sent: whole, without waiting for its receiver to ask for it.
+inline ucp_request_param_t eager_parameters(void* record,
+                                            ucp_send_nbx_callback_t callback) noexcept {
+  ucp_request_param_t parameters;
+  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                            UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_MEMORY_TYPE;
+  parameters.flags = UCP_AM_SEND_FLAG_EAGER;
+  parameters.cb.send = callback;
+  parameters.user_data = record;
+  parameters.memory_type = UCS_MEMORY_TYPE_HOST;
+  return parameters;
+}
 
 }  // namespace gex::net::ucx

@@ -10,7 +10,7 @@
 namespace gex::net::udp {
 
 OneSided::OneSided(const Host& host, std::size_t peers)
-    : host_(host), groups_of_(peers), gets_(max_transfers), free_gets_(max_transfers) {
+    : host_(host), groups_(peers, max_transfers), gets_(max_transfers), free_gets_(max_transfers) {
   std::iota(free_gets_.rbegin(), free_gets_.rend(), 0U);
 }
 
@@ -28,22 +28,15 @@ Transfer* OneSided::begin_put(const Remote& remote, const void* local, std::size
   put->done = done;
   put->local_done = local_done;
   if (done != nullptr || local_done != nullptr) return put;
-  put->group = open_group(groups_of_[remote.peer]);
-  if (put->group == nullptr) {
-    puts_.give_back(put);
-    return nullptr;
-  }
-  ++put->group->puts;
-  return put;
+  put->group = groups_.add(remote.peer);
+  if (put->group != nullptr) return put;
+  puts_.give_back(put);
+  return nullptr;
 }
 
 void OneSided::cancel_put(Transfer& put) {
   GEX_ASSERT(put.kind == Transfer::put && put.packets == 0 && put.cut == 0);
-  // The group is open, as it was a moment ago: no flush waits for it.
-  if (put.group != nullptr) {
-    GEX_ASSERT(put.group->puts != 0 && !put.group->closed);
-    --put.group->puts;
-  }
+  if (put.group != nullptr) PutGroups::cancel(*put.group);
   puts_.give_back(&put);
 }
 
@@ -111,53 +104,12 @@ void OneSided::finish(Transfer& transfer) {
   }
   if (transfer.local_done != nullptr) host_.complete(transfer.local_done);
   if (transfer.done != nullptr) host_.complete(transfer.done);
-  if (transfer.group != nullptr) {
-    GEX_ASSERT(transfer.group->puts != 0);
-    --transfer.group->puts;
-    settle(groups_of_[transfer.peer]);
-  }
+  if (transfer.group != nullptr) groups_.arrived(transfer.peer, *transfer.group, completion());
   puts_.give_back(&transfer);
 }
 
 bool OneSided::flush(std::uint32_t peer, void* done) {
-  Groups& groups = groups_of_[peer];
-  if (groups.last == nullptr) {
-    host_.complete(done);
-    return true;
-  }
-  FlushGroup* group = groups.last;
-  if (group->closed) {
-    // No put since the last one: it waits behind that.
-    group = groups_.take();
-    if (group == nullptr) return false;
-    groups.last->next = group;
-    groups.last = group;
-  }
-  group->closed = true;
-  group->done = done;
-  settle(groups);
-  return true;
-}
-
-FlushGroup* OneSided::open_group(Groups& groups) {
-  FlushGroup* const last = groups.last;
-  if (last != nullptr && !last->closed) return last;
-  FlushGroup* const group = groups_.take();
-  if (group == nullptr) return nullptr;
-  (last == nullptr ? groups.first : last->next) = group;
-  groups.last = group;
-  return group;
-}
-
-void OneSided::settle(Groups& groups) {
-  while (groups.first != nullptr && groups.first->puts == 0 && groups.first->closed) {
-    FlushGroup* const group = groups.first;
-    groups.first = group->next;
-    if (groups.first == nullptr) groups.last = nullptr;
-    void* const done = group->done;
-    groups_.give_back(group);
-    host_.complete(done);
-  }
+  return groups_.flush(peer, done, completion());
 }
 
 }  // namespace gex::net::udp

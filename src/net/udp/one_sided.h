@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "net/kit/object_pool.h"
+#include "net/kit/put_groups.h"
 #include "net/udp/transfers.h"
 #include "net/udp/wire.h"
 
@@ -66,22 +67,17 @@ class OneSided {
  private:
   static constexpr std::uint32_t max_transfers = 4096;
 
-  /// Puts to a peer between flushes, the oldest first.
-  struct Groups {
-    FlushGroup* first = nullptr;
-    FlushGroup* last = nullptr;
-  };
-
   void finish(Transfer& transfer);
-  FlushGroup* open_group(Groups& groups);
-  void settle(Groups& groups);
+  /// Completes a flush.
+  auto completion() const {
+    return [this](void* done) { host_.complete(done); };
+  }
 
   const Host& host_;
   ObjectPool<Transfer> puts_{max_transfers};
   ObjectPool<Transfer> answers_{max_transfers};
-  ObjectPool<FlushGroup> groups_{max_transfers};
-  std::vector<Groups> groups_of_;  ///< by peer
-  std::vector<Get> gets_;          ///< by number
+  PutGroups groups_;
+  std::vector<Get> gets_;  ///< by number
   std::vector<std::uint32_t> free_gets_;
 };
 

@@ -44,20 +44,6 @@ constexpr std::size_t at(Traffic traffic) noexcept {
 
 }  // namespace
 
-Sender::Sender(const Parts& parts, std::uint32_t stream_packets)
-    : host_(parts.host),
-      socket_(parts.socket),
-      settings_(parts.settings),
-      attendance_(parts.attendance),
-      burst_(parts.burst),
-      packer_(parts.packer),
-      one_sided_(parts.one_sided),
-      acknowledgements_(parts.acknowledgements),
-      paths_(parts.paths),
-      counts_(parts.counts),
-      stream_packets_(stream_packets, front_size, false) {
-}
-
 void Sender::added(Peer& peer, std::size_t bytes, Time now) {
   mark_busy(peer);
   peer.queued += bytes;
@@ -66,11 +52,11 @@ void Sender::added(Peer& peer, std::size_t bytes, Time now) {
   // on its way.
   ++sends_since_poll_;
   ++peer.gathered;
-  const Time gap = burst_.calls() != calls_at_last_added_ ? row_gap_with_call : row_gap;
+  const Time gap = parts_.burst.calls() != calls_at_last_added_ ? row_gap_with_call : row_gap;
   const bool in_a_row = now - std::exchange(last_added_, now) < gap;
-  calls_at_last_added_ = burst_.calls();
+  calls_at_last_added_ = parts_.burst.calls();
   const std::size_t enough =
-      std::clamp(peer.unacknowledged.in_flight(), settings_.bundle, settings_.batch);
+      std::clamp(peer.unacknowledged.in_flight(), parts_.settings.bundle, parts_.settings.batch);
   if (sends_since_poll_ <= prompt_sends || !in_a_row || peer.unacknowledged.empty() ||
       peer.queued >= enough || peer.gathered >= max_gathered)
     transmit(peer, now);
@@ -87,8 +73,8 @@ void Sender::queue(Peer& peer, Transfer& transfer) {
 }
 
 void Sender::hand_over() {
-  burst_.send();
-  burst_.for_refused([&](Peer& peer) { mark_busy(peer); });
+  parts_.burst.send();
+  parts_.burst.for_refused([&](Peer& peer) { mark_busy(peer); });
 }
 
 void Sender::mark_busy(Peer& peer) {
@@ -121,7 +107,7 @@ void Sender::transmit(Peer& peer, Time now) {
   if (now - peer.granted_at > ReceiveRoom::lifetime)
     peer.window = std::min(peer.window, peer.first_window);
   peer.pacing.look(std::min(peer.window, peer.congestion.window()), peer.round_trip.mean(),
-                   attendance_.since_poll_before(now), now);
+                   parts_.attendance.since_poll_before(now), now);
   if (!peer.pacing.may_send(peer.unacknowledged.in_flight())) return;
   for (Packet* packet = peer.unacknowledged.lost() != 0
                             ? peer.unacknowledged.lost_from(peer.unacknowledged.first_sequence())
@@ -164,11 +150,11 @@ Packet* Sender::next_packet(Peer& peer, Time now) {
 Packet* Sender::cut_next(Peer& peer) {
   Transfer& transfer = *peer.transfers.first();
   std::size_t bytes = std::min<std::size_t>(peer.stream_payload, transfer.size - transfer.cut);
-  std::size_t charge = socket_.charge(front_size + bytes);
+  std::size_t charge = parts_.socket.charge(front_size + bytes);
   // Small windows are not filled by a single datagram.
   while (2 * charge > peer.window && bytes > least_cut) {
     bytes = bytes / 2 & ~std::size_t{63};
-    charge = socket_.charge(front_size + bytes);
+    charge = parts_.socket.charge(front_size + bytes);
   }
   if (!may_send(peer, charge)) return nullptr;
   Packet* packet = stream_packets_.take();
@@ -199,16 +185,16 @@ Packet* Sender::cut_next(Peer& peer) {
 
 void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {
   if (packet.transmissions != 0) {
-    ++counts_.sent_again;
+    ++parts_.counts.sent_again;
     if (packet.transmissions >= suspect_transmissions)
-      paths_.suspect(peer, packet.datagram_size(), now);
+      parts_.paths.suspect(peer, packet.datagram_size(), now);
   }
   const bool more = !peer.transfers.empty() || peer.open[at(packet.traffic)] != nullptr;
-  Header header = acknowledgements_.header_for(
+  Header header = parts_.acknowledgements.header_for(
       peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0) |
                                       (more ? has_more : 0)));
   header.sequence = packet.sequence;
-  burst_.add(peer, packet, header, now);
+  parts_.burst.add(peer, packet, header, now);
   peer.pacing.sent(packet.charge);
   if (peer.unacknowledged.in_flight() == packet.charge) peer.progressed_at = now;
   mark_timed(peer, now);
@@ -216,14 +202,15 @@ void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {
 
 std::uint32_t Sender::charge_of(const Peer& peer, std::size_t size) const noexcept {
   if (size <= peer.path) [[likely]]
-    return static_cast<std::uint32_t>(socket_.charge(size));
-  return static_cast<std::uint32_t>(Burst::datagrams_of(peer, size) * socket_.charge(peer.path));
+    return static_cast<std::uint32_t>(parts_.socket.charge(size));
+  return static_cast<std::uint32_t>(Burst::datagrams_of(peer, size) *
+                                    parts_.socket.charge(peer.path));
 }
 
 void Sender::mark_timed(Peer& peer, Time now) {
   if (peer.is_timed) return;
   if (peer.search.is_to_begin()) [[unlikely]]
-    paths_.begin(peer, now);
+    parts_.paths.begin(peer, now);
   next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
   peer.is_timed = true;
   timed_.push_back(&peer);
@@ -307,7 +294,7 @@ void Sender::send_queued(Time now) {
 
 void Sender::look_at_timers(Time now) {
   if (now >= next_timer_) find_overdue(now);
-  if (now >= paths_.next_at()) paths_.search(now);
+  if (now >= parts_.paths.next_at()) parts_.paths.search(now);
 }
 
 void Sender::find_overdue(Time now) {
@@ -318,12 +305,12 @@ void Sender::find_overdue(Time now) {
       // Whatever the windows are: the acknowledgement reports what of the rest has arrived. Where
       // all are lost already, they go on as the windows allow.
       if (Packet* packet = peer.unacknowledged.latest()) {
-        ++counts_.timeouts;
+        ++parts_.counts.timeouts;
         look_for_silence(peer, now);
         peer.round_trip.timed_out();
         peer.congestion.timed_out(peer.round_trip.timeouts_in_a_row());
         if (peer.round_trip.timeouts_in_a_row() > suspect_timeouts)
-          paths_.suspect(peer, packet->datagram_size(), now);
+          parts_.paths.suspect(peer, packet->datagram_size(), now);
         peer.unacknowledged.make_probe(*packet);
         packet->charge = charge_of(peer, packet->datagram_size());
         put_on_wire(peer, *packet, now);
@@ -348,18 +335,18 @@ void Sender::look_for_silence(Peer& peer, Time now) {
       peer.round_trip.timeouts_in_a_row() < repetitions_in_silence)
     return;
   has_warned_ = true;
-  if (host_.warn == nullptr) return;
-  host_.warn(("udp: nothing has come back from rank " + std::to_string(peer.rank) + " (" +
-              peer.address.host_text() + ", port " + std::to_string(peer.address.port()) + ") in " +
-              std::to_string(silence / 1'000'000'000) +
-              " s; unless it has not polled since the job began, UDP does not get through: a "
-              "firewall has to let it pass between the hosts, on the ports of GEX_UDP_PORTS "
-              "(docs/udp.md)")
-                 .c_str());
+  if (parts_.host.warn == nullptr) return;
+  parts_.host.warn(("udp: nothing has come back from rank " + std::to_string(peer.rank) + " (" +
+                    peer.address.host_text() + ", port " + std::to_string(peer.address.port()) +
+                    ") in " + std::to_string(silence / 1'000'000'000) +
+                    " s; unless it has not polled since the job began, UDP does not get through: a "
+                    "firewall has to let it pass between the hosts, on the ports of GEX_UDP_PORTS "
+                    "(docs/udp.md)")
+                       .c_str());
 }
 
 Time Sender::next_at(Time now) const noexcept {
-  Time next = std::min(next_timer_, paths_.next_at());
+  Time next = std::min(next_timer_, parts_.paths.next_at());
   for (const Peer* peer : busy_) next = std::min(next, resumes_at(*peer, now));
   return next;
 }
@@ -380,11 +367,11 @@ Time Sender::resumes_at(const Peer& peer, Time now) noexcept {
 void Sender::done_with(Peer& peer, Packet& packet) {
   for (Transfer* transfer = packet.transfer; transfer != nullptr;) {
     Transfer* const next = transfer->in_packet;
-    one_sided_.arrived(*transfer);
+    parts_.one_sided.arrived(*transfer);
     transfer = next;
   }
   if (packet.is_slab)
-    packer_.give_back(peer, packet);
+    parts_.packer.give_back(peer, packet);
   else
     stream_packets_.give_back(&packet);
 }

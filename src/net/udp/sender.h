@@ -53,7 +53,7 @@ class Sender {
     PathFinder& paths;
     EndpointCounts& counts;
   };
-  explicit Sender(const Parts& parts) : Sender(parts, max_stream_packets) {}
+  explicit Sender(const Parts& parts) : parts_(parts) {}
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
@@ -97,8 +97,6 @@ class Sender {
  private:
   static constexpr std::uint32_t max_stream_packets = 4096;
 
-  Sender(const Parts& parts, std::uint32_t stream_packets);
-
   void mark_busy(Peer& peer);
   void mark_timed(Peer& peer, Time now);
   Packet* next_packet(Peer& peer, Time now);
@@ -116,18 +114,8 @@ class Sender {
   /// When more may be sent to a peer for which something is queued, if nothing comes from there.
   static Time resumes_at(const Peer& peer, Time now) noexcept;
 
-  const Host& host_;
-  const Socket& socket_;
-  const EndpointSettings& settings_;
-  const Attendance& attendance_;
-  Burst& burst_;
-  Packer& packer_;
-  OneSided& one_sided_;
-  Acknowledgements& acknowledgements_;
-  PathFinder& paths_;
-  EndpointCounts& counts_;
-
-  PacketPool stream_packets_;
+  const Parts parts_;
+  PacketPool stream_packets_{max_stream_packets, front_size, false};
   std::vector<Peer*> busy_;   ///< with something to be sent
   std::vector<Peer*> timed_;  ///< with something unacknowledged
   Time next_timer_ = ~Time{0};

@@ -4,20 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "net/kit/put_groups.h"
 #include "net/udp/packet.h"
 
 namespace gex::net::udp {
 
 /// Puts and answers to gets of so many bytes are copied into packets with others.
 inline constexpr std::size_t copy_limit = 4096;
-
-/// Puts to a peer that complete nothing by themselves, between two flushes.
-struct FlushGroup {
-  FlushGroup* next = nullptr;
-  std::uint32_t puts = 0;  ///< not acknowledged
-  bool closed = false;     ///< by a flush
-  void* done = nullptr;
-};
 
 /// Bytes on their way to a peer: a put, or the answer to its get.
 struct Transfer {
@@ -35,7 +28,7 @@ struct Transfer {
   Kind kind = put;
   void* done = nullptr;
   void* local_done = nullptr;
-  FlushGroup* group = nullptr;  ///< in which it is counted
+  PutGroup* group = nullptr;  ///< in which it is counted
 };
 
 /// A get of this process's.
