@@ -332,7 +332,7 @@ TEST(FatalSignalDeath, PrintsABacktraceOfAnAccessThatFails) {
 }
 
 [[gnu::noinline]] void write_to_nowhere() {
-  int* volatile nowhere = nullptr;
+  volatile int* volatile nowhere = nullptr;
   *nowhere = 1;
 }
 
