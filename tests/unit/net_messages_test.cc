@@ -15,6 +15,7 @@
 #include "net/kit/arrivals.h"
 #include "net/kit/channel_buffers.h"
 #include "net/kit/handshakes.h"
+#include "net/kit/message_transfers.h"
 #include "net/kit/object_pool.h"
 #include "net/kit/owed_answers.h"
 #include "net/kit/stray_warning.h"
@@ -198,6 +199,62 @@ TEST(TransferPool, ANumberNamesATransferOfItsPeerUntilThatIsOver) {
   }
   EXPECT_EQ(pool.find(0, 1U << 20), nullptr);
   EXPECT_EQ(pool.find(0, ~0U), nullptr);
+}
+
+class MessageTransfersTest : public testing::Test, protected TransferOwner<MessageTransfer> {
+ protected:
+  MessageTransfer* begin(std::uint32_t peer, std::uint32_t messages) {
+    MessageTransfer* const transfer = transfers.take(peer);
+    transfer->unsent = transfer->unanswered = messages;
+    return transfer;
+  }
+  std::size_t answer(std::uint32_t peer, const std::vector<std::uint32_t>& numbers) {
+    return transfers.take_answers(peer, std::as_bytes(std::span(numbers)));
+  }
+  void source_is_free(MessageTransfer& transfer) override {
+    stages += "free " + std::to_string(transfer.number) + " ";
+  }
+  void is_over(MessageTransfer& transfer) override {
+    stages += "over " + std::to_string(transfer.number) + " ";
+    transfers.give_back(transfer);
+  }
+
+  MessageTransfers<MessageTransfer> transfers{ranks, {.a_peer = 8, .in_all = 8}, *this};
+  std::string stages;
+};
+
+TEST_F(MessageTransfersTest, OneIsOverOnceItsMessagesAreSentAndAnswered) {
+  MessageTransfer* const put = begin(1, 2);
+  const std::uint32_t number = put->number;
+  const std::string name = std::to_string(number);
+  transfers.message_sent(*put);
+  EXPECT_EQ(answer(1, {number}), 1U);
+  EXPECT_EQ(stages, "");
+  transfers.message_sent(*put);
+  EXPECT_EQ(stages, "free " + name + " ");
+  EXPECT_EQ(answer(1, {number}), 1U);
+  EXPECT_EQ(stages, "free " + name + " over " + name + " ");
+  EXPECT_EQ(transfers.under_way(), 0U);
+}
+
+TEST_F(MessageTransfersTest, AnAnswerThatOvertakesTheReportOfASendDoesNotEndIt) {
+  MessageTransfer* const put = begin(1, 1);
+  const std::string name = std::to_string(put->number);
+  EXPECT_EQ(answer(1, {put->number}), 1U);
+  EXPECT_EQ(stages, "");
+  transfers.message_sent(*put);
+  EXPECT_EQ(stages, "free " + name + " over " + name + " ");
+}
+
+TEST_F(MessageTransfersTest, WhatAnswersNoTransferIsNotCounted) {
+  MessageTransfer* const put = begin(1, 1);
+  const std::uint32_t number = put->number;
+  transfers.message_sent(*put);
+  EXPECT_EQ(answer(2, {number}), 0U);
+  EXPECT_EQ(answer(1, {number + 1, 1U << 30}), 0U);
+  EXPECT_EQ(answer(1, {number, number}), 1U);
+  EXPECT_EQ(answer(1, {number}), 0U);
+  EXPECT_EQ(transfers.take_answers(1, std::as_bytes(std::span(&number, 1)).first(3)), 0U);
 }
 
 TEST(OwedAnswers, ThoseToOnePeerGoTogether) {

@@ -36,6 +36,7 @@ bool MessagePuts::serves(std::uint32_t number) {
 void MessagePuts::put(Transfer& put, const Remote& remote, const void* local, std::size_t size) {
   KeyHeader key;
   std::memcpy(&key, remote.key, sizeof key);
+  // Until the last part is made.
   put.unsent = 1;
   peers_[remote.peer].rests.push_back(
       {&put, static_cast<const std::byte*>(local), size, remote.address, key.number});
@@ -70,7 +71,7 @@ void MessagePuts::send_part(const Rest& rest) {
                  rest.segment};
   ++peers_[peer].parts;
   ++put.unsent;
-  ++put.unacknowledged;
+  ++put.unanswered;
   const ucp_request_param_t parameters = eager_parameters(&part, on_sent);
   void* const request = ucp_am_send_nbx(endpoints_.to(peer), put_am_id, &part.header,
                                         sizeof part.header, rest.source, rest.size, &parameters);
@@ -94,16 +95,9 @@ void MessagePuts::part_is_sent(Part& part, bool arrives) {
   parts_.give_back(&part);
   if (!arrives) [[unlikely]] {
     --peers_[put.peer].parts;
-    --put.unacknowledged;
+    --put.unanswered;
   }
-  if (--put.unsent != 0) return;
-  owner_.source_is_free(put);
-  if (put.unacknowledged == 0) owner_.is_there(put);
-}
-
-void MessagePuts::part_is_acknowledged(Transfer& put) {
-  --peers_[put.peer].parts;
-  if (--put.unacknowledged == 0 && put.unsent == 0) owner_.is_there(put);
+  transfers_.message_sent(put);
 }
 
 ucs_status_t MessagePuts::take_put(const void* header, std::size_t header_size, const void* data,
@@ -120,12 +114,12 @@ ucs_status_t MessagePuts::take_put(const void* header, std::size_t header_size, 
     return UCS_OK;
   }
   std::memcpy(reinterpret_cast<void*>(put.address), data, size);
-  owed_.add(put.stamp.source(), put.number);
+  transfers_.owe(put.stamp.source(), put.number);
   return UCS_OK;
 }
 
 void MessagePuts::acknowledge_all() {
-  owed_.send_all([this](std::uint32_t peer, std::span<const std::uint32_t> puts) {
+  transfers_.send_answers([this](std::uint32_t peer, std::span<const std::uint32_t> puts) {
     // Without its address its offer of this lane is on its way over the first one.
     if (!endpoints_.can_reach(peer)) return false;
     send_answer(peer, puts);
@@ -161,24 +155,19 @@ void MessagePuts::on_answered(void* request, ucs_status_t status, void* data) {
 ucs_status_t MessagePuts::take_answer(const void* header, std::size_t header_size, const void* data,
                                       std::size_t size) {
   Stamp stamp;
-  std::uint32_t numbers[OwedAnswers::max_together];
-  if (header_size != sizeof stamp || size > sizeof numbers || size % sizeof numbers[0] != 0) {
+  if (header_size != sizeof stamp) {
     drop_stray();
     return UCS_OK;
   }
   std::memcpy(&stamp, header, sizeof stamp);
-  std::memcpy(numbers, data, size);
   if (!is_from_peer(host_, stamp) || stamp.kind() != Kind::put_answer) {
     drop_stray();
     return UCS_OK;
   }
-  for (std::size_t i = 0; i < size / sizeof numbers[0]; ++i) {
-    Transfer* const put = transfers_.find(stamp.source(), numbers[i]);
-    if (put == nullptr || put->unacknowledged == 0)
-      drop_stray();
-    else
-      part_is_acknowledged(*put);
-  }
+  const std::size_t taken =
+      transfers_.take_answers(stamp.source(), {static_cast<const std::byte*>(data), size});
+  peers_[stamp.source()].parts -= static_cast<std::uint32_t>(taken);
+  if (taken * sizeof(std::uint32_t) != size) drop_stray();
   advance(stamp.source());
   return UCS_OK;
 }

@@ -23,10 +23,9 @@
 #include <string>
 #include <vector>
 
+#include "net/kit/message_transfers.h"
 #include "net/kit/object_pool.h"
-#include "net/kit/owed_answers.h"
 #include "net/kit/stray_warning.h"
-#include "net/kit/transfer_pool.h"
 #include "net/ucx/endpoints.h"
 #include "net/ucx/segments.h"
 #include "net/ucx/transfer.h"
@@ -35,29 +34,16 @@
 
 namespace gex::net::ucx {
 
-/// This object is notified of the stages of a put.
-class PutOwner {
- public:
-  /// The source may be reused.
-  virtual void source_is_free(Transfer& put) = 0;
-  /// The bytes are at the peer. After `source_is_free`.
-  virtual void is_there(Transfer& put) = 0;
-
- protected:
-  ~PutOwner() = default;
-};
-
 class MessagePuts {
  public:
-  /// `transfers`: all of the worker's.
+  /// `transfers`: all of the worker's, which a put of messages is among.
   MessagePuts(const Host& host, Worker& worker, Endpoints& endpoints, Segments& segments,
-              const TransferPool<Transfer>& transfers, PutOwner& owner)
+              MessageTransfers<Transfer>& transfers)
       : host_(host),
         worker_(worker),
         endpoints_(endpoints),
         segments_(segments),
         transfers_(transfers),
-        owner_(owner),
         peers_(host.size),
         strays_(host, "ucx") {}
   MessagePuts(const MessagePuts&) = delete;
@@ -74,7 +60,7 @@ class MessagePuts {
 
   /// Acknowledges what has arrived since the last time. Cheap when that is nothing.
   void acknowledge() {
-    if (!owed_.is_empty()) acknowledge_all();
+    if (transfers_.owes()) acknowledge_all();
   }
 
   /// Acknowledgements that UCX has.
@@ -115,7 +101,6 @@ class MessagePuts {
   void send_part(const Rest& part);
   /// `arrives`: it will be acknowledged.
   void part_is_sent(Part& part, bool arrives);
-  void part_is_acknowledged(Transfer& put);
   void acknowledge_all();
   void send_answer(std::uint32_t peer, std::span<const std::uint32_t> puts);
   void drop_stray() {
@@ -134,12 +119,10 @@ class MessagePuts {
   Worker& worker_;
   Endpoints& endpoints_;
   Segments& segments_;
-  const TransferPool<Transfer>& transfers_;
-  PutOwner& owner_;
+  MessageTransfers<Transfer>& transfers_;
   std::vector<Peer> peers_;
   ObjectPool<Part> parts_;
   ObjectPool<Answer> answers_;
-  OwedAnswers owed_;
   StrayWarning strays_;
   bool leaving_ = false;
 };

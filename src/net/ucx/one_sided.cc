@@ -36,8 +36,8 @@ OneSided::OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segme
       worker_(worker),
       endpoints_(endpoints),
       keys_(host, endpoints),
-      transfers_(host.size, room),
-      messages_(host, worker, endpoints, segments, transfers_, *this),
+      transfers_(host.size, room, *this),
+      messages_(host, worker, endpoints, segments, transfers_),
       groups_(host.size),
       peers_(host.size) {
 }
@@ -52,7 +52,7 @@ Transfer* OneSided::take(std::uint32_t peer, Transfer::Purpose purpose, void* do
   transfer->next = nullptr;
   transfer->purpose = purpose;
   transfer->parts = 1;
-  transfer->unacknowledged = 0;
+  transfer->unanswered = 0;
   transfer->done = done;
   transfer->local_done = nullptr;
   return transfer;
@@ -208,7 +208,7 @@ void OneSided::source_is_free(Transfer& put) {
   if (put.local_done != nullptr) host_.complete(put.local_done);
 }
 
-void OneSided::is_there(Transfer& put) {
+void OneSided::is_over(Transfer& put) {
   PutGroup* const group = put.group;
   const std::uint32_t peer = put.peer;
   part_is_done(put);

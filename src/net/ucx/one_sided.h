@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
+#include "net/kit/message_transfers.h"
 #include "net/kit/put_groups.h"
-#include "net/kit/transfer_pool.h"
 #include "net/ucx/endpoints.h"
 #include "net/ucx/message_puts.h"
 #include "net/ucx/remote_keys.h"
@@ -39,7 +39,7 @@ struct FlushGroup {
   std::atomic<std::uint32_t> parts{1};  ///< flushes that are awaited, and one until all have begun
 };
 
-class OneSided final : private PutOwner {
+class OneSided final : private TransferOwner<Transfer> {
  public:
   static constexpr std::size_t max_transfer = std::size_t{1} << 30;
   static constexpr TransferRoom room{.a_peer = 256, .in_all = 2048};
@@ -111,7 +111,7 @@ class OneSided final : private PutOwner {
     return [this](void* flush) { part_is_done(*static_cast<Transfer*>(flush)); };
   }
   void source_is_free(Transfer& put) override;
-  void is_there(Transfer& put) override;
+  void is_over(Transfer& put) override;
   void flush_all();
   void flush_peer(std::uint32_t peer);
   void flushed(Transfer* first);
@@ -124,7 +124,7 @@ class OneSided final : private PutOwner {
   Worker& worker_;
   Endpoints& endpoints_;
   RemoteKeys keys_;
-  TransferPool<Transfer> transfers_;
+  MessageTransfers<Transfer> transfers_;
   MessagePuts messages_;
   PutGroups groups_;  ///< of puts of messages
   std::vector<Peer> peers_;

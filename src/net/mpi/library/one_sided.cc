@@ -21,7 +21,7 @@ OneSided::OneSided(const Host& host, const Session& session)
       messages_(session.messages()),
       data_(session.data()),
       complete_request_(session.complete_request()),
-      transfers_(host.size, room) {
+      transfers_(host.size, room, *this) {
 }
 
 void OneSided::check(int code, const char* call) const {
@@ -52,35 +52,26 @@ std::byte* OneSided::place_of(std::uint32_t source, const Header& header) {
   return place;
 }
 
-OneSided::Transfer* OneSided::begin(const Remote& remote, void* destination, std::size_t size,
-                                    void* done, void* local_done) {
+Transfer* OneSided::begin(const Remote& remote, void* destination, std::size_t size, void* done,
+                          void* local_done) {
   Transfer* const transfer = transfers_.take(remote.peer);
   if (transfer == nullptr) return nullptr;
   transfer->done = done;
   transfer->local_done = local_done;
   transfer->destination = destination;
   transfer->size = size;
-  transfer->waits_for_data = transfer->waits_for_answer = false;
+  transfer->unsent = transfer->unanswered = 0;
   return transfer;
 }
 
-void OneSided::finish_if_done(Transfer& transfer) {
-  if (transfer.waits_for_data || transfer.waits_for_answer) return;
+void OneSided::source_is_free(Transfer& transfer) {
+  if (transfer.local_done != nullptr) host_.complete(transfer.local_done);
+}
+
+void OneSided::is_over(Transfer& transfer) {
   void* const done = transfer.done;
   transfers_.give_back(transfer);
   host_.complete(done);
-}
-
-OneSided::Transfer& OneSided::awaiting(std::uint32_t peer, std::uint32_t number) {
-  Transfer* const transfer = transfers_.find(peer, number);
-  if (transfer == nullptr || !transfer->waits_for_answer) refuse(peer);
-  return *transfer;
-}
-
-void OneSided::answered(std::uint32_t peer, std::uint32_t number) {
-  Transfer& transfer = awaiting(peer, number);
-  transfer.waits_for_answer = false;
-  finish_if_done(transfer);
 }
 
 OneSided::Control& OneSided::take_control(Kind kind, std::uint32_t transfer) {
@@ -136,7 +127,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
                          void* local_done) {
   Transfer* const put = begin(remote, nullptr, size, done, local_done);
   if (put == nullptr) return would_block;
-  put->waits_for_answer = true;
+  put->unanswered = 1;
   const bool is_inline = size <= max_inline;
   Control& control = take_control(is_inline ? Kind::put_inline : Kind::put, *put, remote);
   if (is_inline) {
@@ -146,7 +137,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
     return sent;
   }
   send(remote.peer, control, 0);
-  put->waits_for_data = true;
+  put->unsent = 1;
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Isend(local, static_cast<int>(size), MPI_BYTE, static_cast<int>(remote.peer),
                   data_tag(put->number, /*is_get=*/false), data_, &request),
@@ -159,14 +150,14 @@ SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, vo
   Transfer* const get = begin(remote, local, size, done, nullptr);
   if (get == nullptr) return would_block;
   if (size > max_inline) {
-    get->waits_for_data = true;
+    get->unsent = 1;
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Irecv(local, static_cast<int>(size), MPI_BYTE, static_cast<int>(remote.peer),
                     data_tag(get->number, /*is_get=*/true), data_, &request),
           "MPI_Irecv");
     pend(request, {What::own_data, remote.peer, get->number});
   } else {
-    get->waits_for_answer = true;
+    get->unanswered = 1;
   }
   send(remote.peer, take_control(Kind::get, *get, remote), 0);
   return sent;
@@ -184,7 +175,7 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
     case Kind::put_inline:
       if (data.size() != header.size) refuse(source);
       std::memcpy(place_of(source, header), data.data(), data.size());
-      owed_.add(source, header.transfer);
+      transfers_.owe(source, header.transfer);
       return;
     case Kind::put:
       check(MPI_Irecv(place_of(source, header), static_cast<int>(header.size), MPI_BYTE,
@@ -208,18 +199,15 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
       return;
     }
     case Kind::got: {
-      const Transfer& get = awaiting(source, header.transfer);
-      if (data.size() != get.size || get.destination == nullptr) refuse(source);
-      std::memcpy(get.destination, data.data(), data.size());
-      answered(source, header.transfer);
+      Transfer* const get = transfers_.awaiting(source, header.transfer);
+      if (get == nullptr || get->destination == nullptr || data.size() != get->size) refuse(source);
+      std::memcpy(get->destination, data.data(), data.size());
+      transfers_.answered(*get);
       return;
     }
     case Kind::done:
-      if (data.size() % sizeof header.transfer != 0) refuse(source);
-      for (std::size_t at = 0; at < data.size(); at += sizeof header.transfer) {
-        std::memcpy(&header.transfer, data.data() + at, sizeof header.transfer);
-        answered(source, header.transfer);
-      }
+      if (transfers_.take_answers(source, data) * sizeof header.transfer != data.size())
+        refuse(source);
       return;
   }
   refuse(source);
@@ -227,15 +215,11 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
 
 void OneSided::completed(const Pending& pending) {
   switch (pending.what) {
-    case What::own_data: {
-      Transfer& transfer = own(pending);
-      transfer.waits_for_data = false;
-      if (transfer.local_done != nullptr) host_.complete(transfer.local_done);
-      finish_if_done(transfer);
+    case What::own_data:
+      transfers_.message_sent(own(pending));
       return;
-    }
     case What::put_data:
-      owed_.add(pending.peer, pending.transfer);
+      transfers_.owe(pending.peer, pending.transfer);
       return;
     case What::get_data:
       return;
@@ -273,7 +257,7 @@ void OneSided::test_some() {
 }
 
 void OneSided::acknowledge() {
-  owed_.send_all([this](std::uint32_t peer, std::span<const std::uint32_t> puts) {
+  transfers_.send_answers([this](std::uint32_t peer, std::span<const std::uint32_t> puts) {
     Control& control = take_control(Kind::done, 0);
     std::memcpy(control.data.data(), puts.data(), puts.size_bytes());
     send(peer, control, puts.size_bytes());

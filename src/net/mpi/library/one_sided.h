@@ -21,10 +21,9 @@
 #include <span>
 #include <vector>
 
+#include "net/kit/message_transfers.h"
 #include "net/kit/object_pool.h"
-#include "net/kit/owed_answers.h"
 #include "net/kit/segments.h"
-#include "net/kit/transfer_pool.h"
 #include "net/mpi/library/session.h"
 
 namespace gex::net::mpi {
@@ -35,7 +34,15 @@ inline constexpr std::size_t max_transfer = std::size_t{4} << 20;
 /// The tag of control messages, beside the two channels.
 inline constexpr int control_tag = 2;
 
-class OneSided {
+/// A put or get under way.
+struct Transfer : MessageTransfer {
+  void* done;
+  void* local_done;
+  void* destination;  ///< of a get, or null
+  std::size_t size;
+};
+
+class OneSided final : private TransferOwner<Transfer> {
  public:
   OneSided(const Host& host, const Session& session);
   OneSided(const OneSided&) = delete;
@@ -55,13 +62,13 @@ class OneSided {
   /// that it has sent, too, which otherwise wait until there are several.
   void advance(bool looks_at_all) {
     if (!requests_.empty()) test_some();
-    if (!owed_.is_empty()) acknowledge();
+    if (transfers_.owes()) acknowledge();
     if (sent_.size() >= max_sent || (looks_at_all && !sent_.empty())) complete_controls();
   }
 
   /// Nothing is under way that has begun here, nor what this process has to send.
   bool is_idle() const noexcept {
-    return requests_.empty() && owed_.is_empty() && sent_.empty() && transfers_.under_way() == 0;
+    return requests_.empty() && !transfers_.owes() && sent_.empty() && transfers_.under_way() == 0;
   }
   /// MPI is about to be finalized: gives up what is under way.
   void abandon();
@@ -94,16 +101,6 @@ class OneSided {
     Header header;
     std::array<std::byte, max_inline> data;
   };
-  struct Transfer {
-    std::uint32_t peer;
-    std::uint32_t number;
-    void* done;
-    void* local_done;
-    void* destination;  ///< of a get, or null
-    std::size_t size;
-    bool waits_for_data;    ///< MPI still reads or writes
-    bool waits_for_answer;  ///< of the peer's
-  };
   enum class What : std::uint8_t { own_data, put_data, get_data };
   /// A request of MPI's has this purpose.
   struct Pending {
@@ -122,11 +119,8 @@ class OneSided {
   Transfer& own(const Pending& pending) const noexcept {
     return *transfers_.find(pending.peer, pending.transfer);
   }
-  void finish_if_done(Transfer& transfer);
-  /// That transfer has been answered.
-  void answered(std::uint32_t peer, std::uint32_t number);
-  /// One of this process's that waits for an answer; ends the job if there is none.
-  Transfer& awaiting(std::uint32_t peer, std::uint32_t number);
+  void source_is_free(Transfer& transfer) override;
+  void is_over(Transfer& transfer) override;
 
   Control& take_control(Kind kind, std::uint32_t transfer);
   /// That names the place of this process's transfer.
@@ -146,14 +140,13 @@ class OneSided {
   const MPI_Comm data_;
   const MPI_Request complete_request_;
   Segments segments_{/*threaded=*/false};
-  TransferPool<Transfer> transfers_;
+  MessageTransfers<Transfer> transfers_;
   ObjectPool<Control> controls_;
   std::vector<MPI_Request> sent_;  ///< control messages
   std::vector<Control*> sent_controls_;
   std::vector<MPI_Request> requests_;
   std::vector<Pending> pending_;  ///< what the requests are for
   std::size_t next_request_ = 0;
-  OwedAnswers owed_;  ///< of puts
 };
 
 }  // namespace gex::net::mpi
