@@ -3,8 +3,10 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 JOBS    ?= $(shell nproc)
-# Tests wait for the processes of theirs: one more at a time keeps the processors busy.
-TEST_JOBS ?= $(shell expr $(JOBS) + 1)
+# Tests wait for the processes of theirs: two more at a time keep the processors busy. With a sanitizer
+# they compute more.
+TEST_JOBS ?= $(shell expr $(JOBS) + 2)
+CORE_TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -87,7 +89,7 @@ tsan: packages tsan-build ## build and run the tests of check with ThreadSanitiz
 .PHONY: asan-core tsan-core
 asan-core tsan-core: %-core: packages build/%/build.ninja ## the same for the unit tests and a conformance run over each network
 	cmake --build --preset $* --parallel $(JOBS) --target core_tests
-	ctest --preset $* --label-regex '^core$$' --parallel $(TEST_JOBS)
+	ctest --preset $* --label-regex '^core$$' --parallel $(CORE_TEST_JOBS)
 
 .PHONY: install
 install: packages build/release/build.ninja ## build what is installed; install to PREFIX (default /usr/local), below DESTDIR if set

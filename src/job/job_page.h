@@ -62,7 +62,7 @@ class JobPage {
 
   /// The guardian looks for polls without progress, for the `number`-th time, below 2^16; 0: no
   /// longer. Every poll of the host's ranks is a call meanwhile (observe/looked_at.h).
-  void look(std::uint32_t number) noexcept {
+  void show_look(std::uint32_t number) noexcept {
     std::uint64_t seen = words_->end.load(std::memory_order_relaxed);
     std::uint64_t wanted = 0;
     do {

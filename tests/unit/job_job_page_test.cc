@@ -54,17 +54,17 @@ TEST(JobPage, DistinguishesADeathFromAnEnd) {
 
 TEST(JobPage, ALookIsNeitherAnAbsenceNorAnEnd) {
   JobPage page;
-  page.look(0xffff);
+  page.show_look(0xffff);
   EXPECT_EQ(JobPage::look_in(page.word().load()), 0xffffU);
   EXPECT_FALSE(JobPage::is_about_an_end(page.word().load()));
   page.note_absence();
   EXPECT_TRUE(JobPage::is_about_an_end(page.word().load()));
   EXPECT_FALSE(page.ending());
-  page.look(0);
+  page.show_look(0);
   EXPECT_EQ(JobPage::look_in(page.word().load()), 0U);
   EXPECT_TRUE(JobPage::is_about_an_end(page.word().load())) << "it has forgotten the absence";
   page.claim({.code = 3, .rank = 1});
-  page.look(7);
+  page.show_look(7);
   EXPECT_EQ(page.end().code, 3);
   EXPECT_EQ(page.end().rank, 1U);
 }

@@ -134,7 +134,7 @@ void RankObserver::meet_deadlines() {
     }
   }
   if (met(picture_at_)) take_picture();
-  if (met(look_at_)) look();
+  if (met(look_at_)) report_progress();
 }
 
 void RankObserver::take_picture() {
@@ -147,12 +147,12 @@ void RankObserver::take_picture() {
 void RankObserver::look_for_polls() {
   // 0 is no look, and the page holds 16 bits of the number.
   looks_for_polls_ = looks_for_polls_ % 0xffff + 1;
-  job_.page.look(looks_for_polls_);
+  job_.page.show_look(looks_for_polls_);
   looks_ = true;
 }
 
 void RankObserver::stop_looking() {
-  if (std::exchange(looks_, false)) job_.page.look(0);
+  if (std::exchange(looks_, false)) job_.page.show_look(0);
 }
 
 RankObserver::Seen RankObserver::see_ranks() {
@@ -175,7 +175,7 @@ RankObserver::Seen RankObserver::see_ranks() {
   return seen;
 }
 
-void RankObserver::look() {
+void RankObserver::report_progress() {
   look_at_ = after(interval_ms_ * 1e-3);
   const Seen seen = see_ranks();
   constexpr double max_ms = 1e12;

@@ -53,7 +53,7 @@ class RankObserver final : public Timed {
     double max_computed_s = 0;  ///< processor time of one rank that is not that of polls
   };
   Seen see_ranks();
-  void look();
+  void report_progress();
 
   LocalJob& job_;
   std::vector<RankStatusView> views_;  ///< as LocalJob::ranks

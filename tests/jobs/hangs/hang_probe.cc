@@ -42,11 +42,15 @@ void on_endless(gex_Token_t) {
   }
 }
 
-/// By which rank 1 shows that it has left the library for good.
+/// By which rank 1 shows that it has left the barrier before.
 std::string away_file;
 
-void run_without_polls() {
+void show_away() {
   if (std::FILE* const file = std::fopen(away_file.c_str(), "w")) std::fclose(file);
+}
+
+void run_without_polls() {
+  show_away();
   while (never == 0) {
   }
 }
@@ -97,7 +101,10 @@ void barrier_against_collective() {
                                         GEX_OP_ADD, nullptr, nullptr, 0));
 }
 void endless_handler() {
-  if (self == 0) {
+  if (self == 1) {
+    show_away();
+  } else {
+    wait_until_the_peer_is_away();
     gex_AM_RequestShort0(team, 1, endless, 0);
     barrier();
   }
