@@ -97,6 +97,9 @@ function(gex_add_test)
   if(arg_ENV)
     set_tests_properties(${arg_NAME} PROPERTIES ENVIRONMENT "${arg_ENV}")
   endif()
+  # An mpirun of Open MPI removes the folder of its host and user while another one makes its own in it.
+  set_tests_properties(${arg_NAME} PROPERTIES ENVIRONMENT_MODIFICATION
+    "OMPI_MCA_orte_tmpdir_base=set:${PROJECT_BINARY_DIR}/tests/open-mpi/${arg_NAME}")
   if(arg_PROCESSORS)
     set_tests_properties(${arg_NAME} PROPERTIES PROCESSORS ${arg_PROCESSORS})
   endif()
