@@ -103,7 +103,7 @@ def cross(sources, work, build):
         return
     folder = os.path.join(work, "cross")
     run("cmake", "-G", "Ninja", "-S", sources, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
-        "-DGEX_BUILD_TESTS=OFF", "-DGEX_BUILD_APPS=OFF", "-DGEX_DEBUG_LIBRARY=OFF",
+        "-DGEX_BUILD_TESTS=OFF", "-DGEX_BUILD_APPS=OFF", "-DGEX_BUILD_UPCXX=OFF", "-DGEX_DEBUG_LIBRARY=OFF",
         "-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64",
         f"-DCMAKE_C_COMPILER={TRIPLET}-gcc", f"-DCMAKE_CXX_COMPILER={TRIPLET}-g++")
     with open(os.path.join(folder, "CMakeCache.txt"), encoding="utf-8") as file:

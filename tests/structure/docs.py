@@ -17,7 +17,7 @@ WIDTH = 100
 CELL = 150
 # Whose cells may be longer: texts of the environment table.
 LONG_CELLS = {os.path.join("docs", "environment.md")}
-FOLDERS = ["docs", "bench", "cmd", "apps", "examples", "tests", "src"]
+FOLDERS = ["docs", "bench", "cmd", "apps", "examples", "tests", "src", "upcxx"]
 
 FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"^(\s*)([-*+]|\d+[.)])(\s+)")

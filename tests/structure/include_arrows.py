@@ -12,7 +12,7 @@ tools and launch stand aside: api alone knows them. tools knows base; launch kno
 the frames of the control protocol and what goes with them. A folder of launch/ may know what is in
 none, and those folders that FOLDERS_OF_LAUNCH names. A folder of net/ is one conduit, but kit, which
 is there for all of them: nothing outside net/ may name one, and conduits do not know one another.
-Clients (apps/, examples/) include only what is installed. Forbidden includes are found
+Clients (apps/, examples/, upcxx/) include only what is installed. Forbidden includes are found
 through any number of headers, and the whole chain is printed.
 
 A concept is a header with the source of the same name. The concepts of a room, or of a conduit,
@@ -47,12 +47,12 @@ FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"ha
                      "local": {"hang", "hosts"}, "client": {"hang", "hosts", "local"},
                      "agents": {"hang", "hosts", "local"}}
 
-CLIENTS = ["apps", "examples"]
+CLIENTS = ["apps", "examples", "upcxx"]
 # Of these only the lines are counted.
 PROGRAMS = ["bench", "cmd"]
 # The folder of net/ that conduits share.
 KIT = "kit"
-SOURCE = re.compile(r"\.(h|cc|c|def|inc)$")
+SOURCE = re.compile(r"\.(h|hpp|cc|c|def|inc)$")
 TRANSLATION_UNIT = re.compile(r"\.(c|cc|cpp|cxx|s|S)$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -138,7 +138,7 @@ class Tree:
                 self.unresolved.append((path, quoted))
 
     def resolve(self, path, name):
-        for base in [os.path.dirname(path), "src", "include"]:
+        for base in [os.path.dirname(path), "src", "include", "upcxx/include"]:
             candidate = os.path.normpath(os.path.join(base, name))
             if os.path.isfile(os.path.join(self.root, candidate)):
                 return candidate

@@ -14,9 +14,9 @@ import sys
 
 from docs import documents
 
-FOLDERS = ["apps", "bench", "cmake", "cmd", "examples", "include", "src", "tests"]
+FOLDERS = ["apps", "bench", "cmake", "cmd", "examples", "include", "src", "tests", "upcxx"]
 
-SOURCE = re.compile(r"\.(h|cc|c|def|inc|cmake|sh)$|CMakeLists\.txt$")
+SOURCE = re.compile(r"\.(h|hpp|cc|c|def|inc|cmake|sh)$|CMakeLists\.txt$")
 HISTORY = "CHANGELOG.md"
 # What a comment may not leave out, a table may: a row below another.
 INCOMPLETE = "say the whole: a comment is complete by itself"

@@ -1,0 +1,212 @@
+/// @file
+/// Broadcast and reductions over a team. Part of upcxx/upcxx.hpp.
+///
+/// All members make the same calls in the same order. Values are trivially copyable.
+#ifndef UPCXX_COLLECTIVE_HPP_
+#define UPCXX_COLLECTIVE_HPP_
+
+#include <cstring>
+
+#include <upcxx/team.hpp>
+#include <upcxx/transfer.hpp>
+
+namespace upcxx {
+namespace detail {
+
+using Combine = void (*)(const void*, void*, std::size_t, const void*);
+
+UPCXXI_EXPORT void start_broadcast(Operation* operation, void* data, std::size_t bytes,
+                                   intrank_t root, const team& of);
+/// `root` below 0: all members get the result.
+UPCXXI_EXPORT void start_reduction(Operation* operation, const void* source, void* destination,
+                                   std::size_t size, std::size_t count, Combine combine,
+                                   const void* operation_data, intrank_t root, const team& of);
+
+/// Begins an operation, and gives the result of its call.
+template <class Transfer, class Start>
+auto start(Transfer* operation, Start&& begin) {
+  if constexpr (std::is_void<decltype(operation->result())>::value) {
+    begin();
+  } else {
+    auto result = operation->result();
+    begin();
+    return result;
+  }
+}
+
+/// a[i] = op(b[i], a[i]).
+template <class T, class Function>
+void combine(const void* first, void* second, std::size_t count, const void* function) {
+  const auto* const a = static_cast<const T*>(first);
+  auto* const b = static_cast<T*>(second);
+  for (std::size_t i = 0; i < count; ++i) {
+    b[i] = (*static_cast<const Function*>(function))(a[i], b[i]);
+  }
+}
+
+/// An operation with a function that is needed until it is over.
+template <class Actions, class Value, class Function>
+class Reduction;
+template <class Value, class Function, class... Action>
+class Reduction<std::tuple<Action...>, Value, Function> final : public Operation {
+ public:
+  Reduction(const std::tuple<Action...>& actions, const Value& value, const Function& function)
+      : function(function), value(value), notices_(actions) {}
+  auto result() { return notices_.result(); }
+  void completed() override { PersonaAccess::own(current_persona()).push(this); }
+  void run() override {
+    notices_.template later<Event::operation>(value);
+    delete this;
+  }
+
+  Function function;
+  Value value;
+
+ private:
+  Notices<std::tuple<Action...>, Value> notices_;
+};
+template <class Function, class... Action>
+class Reduction<std::tuple<Action...>, void, Function> final : public Operation {
+ public:
+  Reduction(const std::tuple<Action...>& actions, const Function& function)
+      : function(function), notices_(actions) {}
+  auto result() { return notices_.result(); }
+  void completed() override { PersonaAccess::own(current_persona()).push(this); }
+  void run() override {
+    notices_.template later<Event::operation>();
+    delete this;
+  }
+
+  Function function;
+
+ private:
+  Notices<std::tuple<Action...>> notices_;
+};
+
+template <class T, class Function, class... Action>
+auto reduce_value(T value, const Function& function, intrank_t root, const team& of,
+                  const completions<Action...>& how) {
+  static_assert(std::is_trivially_copyable<T>::value,
+                "what is reduced is copied as bytes: its type is to be trivially copyable");
+  auto* const operation =
+      new Reduction<std::tuple<Action...>, T, Function>(how.actions, value, function);
+  return start(operation, [&] {
+    start_reduction(operation, &operation->value, &operation->value, sizeof(T), 1,
+                    combine<T, Function>, &operation->function, root, of);
+  });
+}
+template <class T, class Function, class... Action>
+auto reduce_array(const T* source, T* destination, std::size_t count, const Function& function,
+                  intrank_t root, const team& of, const completions<Action...>& how) {
+  static_assert(std::is_trivially_copyable<T>::value,
+                "what is reduced is copied as bytes: its type is to be trivially copyable");
+  auto* const operation =
+      new Reduction<std::tuple<Action...>, void, Function>(how.actions, function);
+  return start(operation, [&] {
+    start_reduction(operation, source, destination, sizeof(T), count, combine<T, Function>,
+                    &operation->function, root, of);
+  });
+}
+
+struct Add {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return T(a + b);
+  }
+};
+struct Multiply {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return T(a * b);
+  }
+};
+struct Min {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return a < b ? a : b;
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return a < b ? b : a;
+  }
+};
+struct And {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return T(a & b);
+  }
+};
+struct Or {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return T(a | b);
+  }
+};
+struct Xor {
+  template <class T>
+  T operator()(const T& a, const T& b) const {
+    return T(a ^ b);
+  }
+};
+
+}  // namespace detail
+
+inline constexpr detail::Add op_fast_add{};
+inline constexpr detail::Multiply op_fast_mul{};
+inline constexpr detail::Min op_fast_min{};
+inline constexpr detail::Max op_fast_max{};
+inline constexpr detail::And op_fast_bit_and{};
+inline constexpr detail::Or op_fast_bit_or{};
+inline constexpr detail::Xor op_fast_bit_xor{};
+
+/// The root's value, on all members.
+template <class T, class Cx = detail::DefaultCompletions>
+auto broadcast(T value, intrank_t root, const team& of = world(), const Cx& how = {}) {
+  static_assert(std::is_trivially_copyable<T>::value,
+                "what is broadcast is copied as bytes: its type is to be trivially copyable");
+  auto* const operation = new detail::Transfer<std::decay_t<decltype(how.actions)>, T>(how.actions);
+  std::memcpy(operation->value(), &value, sizeof(T));
+  return detail::start(operation, [&] {
+    detail::start_broadcast(operation, operation->value(), sizeof(T), root, of);
+  });
+}
+/// The root's array, in the array of all members.
+template <class T, class Cx = detail::DefaultCompletions>
+auto broadcast(T* data, std::size_t count, intrank_t root, const team& of = world(),
+               const Cx& how = {}) {
+  static_assert(std::is_trivially_copyable<T>::value,
+                "what is broadcast is copied as bytes: its type is to be trivially copyable");
+  auto* const operation =
+      new detail::Transfer<std::decay_t<decltype(how.actions)>, void>(how.actions);
+  return detail::start(
+      operation, [&] { detail::start_broadcast(operation, data, count * sizeof(T), root, of); });
+}
+
+/// The values of all members, combined by `function`, on the root or on all. What a reduction to
+/// one gives the other members is not specified.
+template <class T, class Function, class Cx = detail::DefaultCompletions>
+auto reduce_one(T value, Function function, intrank_t root, const team& of = world(),
+                const Cx& how = {}) {
+  return detail::reduce_value(value, function, root, of, how);
+}
+template <class T, class Function, class Cx = detail::DefaultCompletions>
+auto reduce_all(T value, Function function, const team& of = world(), const Cx& how = {}) {
+  return detail::reduce_value(value, function, -1, of, how);
+}
+/// Element by element for arrays, of which source and destination may be one.
+template <class T, class Function, class Cx = detail::DefaultCompletions>
+auto reduce_one(const T* source, T* destination, std::size_t count, Function function,
+                intrank_t root, const team& of = world(), const Cx& how = {}) {
+  return detail::reduce_array(source, destination, count, function, root, of, how);
+}
+template <class T, class Function, class Cx = detail::DefaultCompletions>
+auto reduce_all(const T* source, T* destination, std::size_t count, Function function,
+                const team& of = world(), const Cx& how = {}) {
+  return detail::reduce_array(source, destination, count, function, -1, of, how);
+}
+
+}  // namespace upcxx
+
+#endif

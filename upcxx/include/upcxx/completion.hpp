@@ -1,0 +1,279 @@
+/// @file
+/// How the completion of an operation is notified. Part of upcxx/upcxx.hpp.
+///
+/// An operation has up to three events: source (its buffers may be written to again), remote (it
+/// has arrived at the target) and operation (it is over for the initiator). Completion objects,
+/// combined by |, select what is made of each.
+#ifndef UPCXX_COMPLETION_HPP_
+#define UPCXX_COMPLETION_HPP_
+
+#include <upcxx/persona.hpp>
+
+namespace upcxx {
+
+/// A list of completions.
+template <class... Action>
+struct completions {
+  std::tuple<Action...> actions;
+};
+
+template <class... A, class... B>
+completions<A..., B...> operator|(completions<A...> a, completions<B...> b) {
+  return {std::tuple_cat(std::move(a.actions), std::move(b.actions))};
+}
+
+namespace detail {
+
+enum class Event { source, remote, operation };
+
+#ifdef UPCXX_DEFER_COMPLETION
+inline constexpr bool is_eager_by_default = !(UPCXX_DEFER_COMPLETION + 0);
+#else
+inline constexpr bool is_eager_by_default = true;
+#endif
+
+// An action has `event`, and makes a Notice for values V... of the event:
+//   future()          a tuple of the future, or an empty one
+//   now(values...)    the event has happened in the call; `future` has it then
+//   later(values...)  the event has happened since, in user progress of the initiating persona
+
+template <Event E, bool Eager>
+struct AsFuture {
+  static constexpr Event event = E;
+
+  template <class... V>
+  class Notice {
+   public:
+    explicit Notice(AsFuture) {}
+    std::tuple<upcxx::future<V...>> future() {
+      if (state_ == nullptr) state_ = new State<V...>(1);
+      return {FutureAccess::make<upcxx::future<V...>>(state_->retain())};
+    }
+    template <class... U>
+    void later(U&&... values) {
+      state_->set_values(std::forward<U>(values)...);
+      state_->pending = 0;
+      state_->run_callbacks();
+      state_->release();
+    }
+    template <class... U>
+    static std::tuple<upcxx::future<V...>> now(AsFuture, U&&... values) {
+      using Future = upcxx::future<V...>;
+      if constexpr (Eager) {
+        return {Future(typename Future::Now(), std::forward<U>(values)...)};
+      } else {
+        Notice notice{AsFuture()};
+        auto result = notice.future();
+        defer([notice, values = std::tuple<V...>(std::forward<U>(values)...)]() mutable {
+          call_with([&](auto&&... value) { notice.later(value...); }, values);
+        });
+        return result;
+      }
+    }
+
+   private:
+    State<V...>* state_ = nullptr;
+  };
+};
+
+template <Event E, bool Eager, class... T>
+struct AsPromise {
+  static constexpr Event event = E;
+  promise<T...> target;
+
+  template <class... V>
+  class Notice {
+    static_assert(sizeof...(V) == 0 || std::is_same<std::tuple<V...>, std::tuple<T...>>::value,
+                  "the promise has other values than the operation");
+
+   public:
+    explicit Notice(const AsPromise& action) : target_(action.target) {
+      target_.require_anonymous(1);
+    }
+    std::tuple<> future() { return {}; }
+    template <class... U>
+    void later(U&&... values) {
+      if constexpr (sizeof...(V) == 0) {
+        target_.fulfill_anonymous(1);
+      } else {
+        target_.fulfill_result(std::forward<U>(values)...);
+      }
+    }
+    template <class... U>
+    static std::tuple<> now(const AsPromise& action, U&&... values) {
+      if constexpr (!Eager) {
+        defer([notice = Notice(action),
+               values = std::tuple<V...>(std::forward<U>(values)...)]() mutable {
+          call_with([&](auto&&... value) { notice.later(value...); }, values);
+        });
+      } else if constexpr (sizeof...(V) > 0) {
+        // A dependency more and one less are nothing.
+        Notice(action).later(std::forward<U>(values)...);
+      }
+      return {};
+    }
+
+   private:
+    promise<T...> target_;
+  };
+};
+
+template <Event E, class Function>
+struct AsLpc {
+  static constexpr Event event = E;
+  persona* target;
+  Function function;
+
+  template <class... V>
+  class Notice {
+   public:
+    explicit Notice(const AsLpc& action) : action_(action) {}
+    std::tuple<> future() { return {}; }
+    template <class... U>
+    void later(U&&... values) {
+      now(action_, std::forward<U>(values)...);
+    }
+    template <class... U>
+    static std::tuple<> now(const AsLpc& action, U&&... values) {
+      action.target->lpc_ff([function = action.function,
+                             values = std::tuple<V...>(std::forward<U>(values)...)]() mutable {
+        std::apply(
+            [&](auto&&... value) { std::move(function)(std::forward<decltype(value)>(value)...); },
+            std::move(values));
+      });
+      return {};
+    }
+
+   private:
+    AsLpc action_;
+  };
+};
+
+/// The source is free when the call returns.
+template <Event E>
+struct AsBlocking {
+  static constexpr Event event = E;
+  template <class... V>
+  class Notice {
+   public:
+    explicit Notice(AsBlocking) {}
+    std::tuple<> future() { return {}; }
+    void later() {}
+    static std::tuple<> now(AsBlocking) { return {}; }
+  };
+};
+
+template <Event E>
+struct Completions {
+  template <bool Eager, class... T>
+  using Promise = completions<AsPromise<E, Eager, T...>>;
+
+  static completions<AsFuture<E, is_eager_by_default>> as_future() { return {}; }
+  static completions<AsFuture<E, true>> as_eager_future() { return {}; }
+  static completions<AsFuture<E, false>> as_defer_future() { return {}; }
+  template <class... T>
+  static Promise<is_eager_by_default, T...> as_promise(promise<T...> target) {
+    return {AsPromise<E, is_eager_by_default, T...>{std::move(target)}};
+  }
+  template <class... T>
+  static Promise<true, T...> as_eager_promise(promise<T...> target) {
+    return {AsPromise<E, true, T...>{std::move(target)}};
+  }
+  template <class... T>
+  static Promise<false, T...> as_defer_promise(promise<T...> target) {
+    return {AsPromise<E, false, T...>{std::move(target)}};
+  }
+  template <class Function>
+  static completions<AsLpc<E, std::decay_t<Function>>> as_lpc(persona& target,
+                                                              Function&& function) {
+    return {AsLpc<E, std::decay_t<Function>>{&target, std::forward<Function>(function)}};
+  }
+};
+
+/// Whether one of the actions is for the event.
+template <Event E, class... Action>
+inline constexpr bool has_event = ((Action::event == E) || ... || false);
+template <class Action>
+inline constexpr bool is_blocking = false;
+template <Event E>
+inline constexpr bool is_blocking<AsBlocking<E>> = true;
+
+/// The result of a call: nothing, a future, or a tuple of several.
+template <class... Future>
+auto as_result(std::tuple<Future...>&& futures) {
+  if constexpr (sizeof...(Future) == 1) {
+    return std::move(std::get<0>(futures));
+  } else if constexpr (sizeof...(Future) > 1) {
+    return std::move(futures);
+  }
+}
+
+/// The notice of an action: its operation event has values, the others have none.
+template <class Action, class... V>
+using Notice =
+    std::conditional_t<Action::event == Event::operation, typename Action::template Notice<V...>,
+                       typename Action::template Notice<>>;
+
+/// What one action makes of an operation that is complete when its call returns.
+template <class Action, class... V>
+auto notify_now(const Action& action, const V&... values) {
+  if constexpr (Action::event == Event::operation) {
+    return Notice<Action, V...>::now(action, values...);
+  } else {
+    return Notice<Action, V...>::now(action);
+  }
+}
+
+/// The notices of an operation that is under way.
+template <class Actions, class... V>
+class Notices;
+template <class... Action, class... V>
+class Notices<std::tuple<Action...>, V...> {
+ public:
+  explicit Notices(const std::tuple<Action...>& actions)
+      : Notices(actions, std::index_sequence_for<Action...>()) {}
+
+  auto result() {
+    return std::apply([](auto&... notice) { return as_result(std::tuple_cat(notice.future()...)); },
+                      notices_);
+  }
+  template <Event E, class... U>
+  void later(const U&... values) {
+    later<E>(std::index_sequence_for<Action...>(), values...);
+  }
+
+ private:
+  template <std::size_t... I>
+  Notices(const std::tuple<Action...>& actions, std::index_sequence<I...>)
+      : notices_(Notice<Action, V...>(std::get<I>(actions))...) {
+    (void)actions;
+  }
+  template <Event E, std::size_t... I, class... U>
+  void later(std::index_sequence<I...>, const U&... values) {
+    (later_one<E, I>(values...), ...);
+  }
+  template <Event E, std::size_t I, class... U>
+  void later_one(const U&... values) {
+    if constexpr (std::tuple_element_t<I, std::tuple<Action...>>::event == E) {
+      std::get<I>(notices_).later(values...);
+    }
+  }
+
+  std::tuple<Notice<Action, V...>...> notices_;
+};
+
+}  // namespace detail
+
+struct source_cx : detail::Completions<detail::Event::source> {
+  static completions<detail::AsBlocking<detail::Event::source>> as_buffered() { return {}; }
+  static completions<detail::AsBlocking<detail::Event::source>> as_blocking() { return {}; }
+};
+struct operation_cx : detail::Completions<detail::Event::operation> {};
+
+namespace detail {
+using DefaultCompletions = decltype(operation_cx::as_future());
+}
+
+}  // namespace upcxx
+
+#endif

@@ -1,0 +1,145 @@
+/// @file
+/// Reading and writing memory of other ranks. Part of upcxx/upcxx.hpp.
+#ifndef UPCXX_RMA_HPP_
+#define UPCXX_RMA_HPP_
+
+#include <cstring>
+
+#include <upcxx/global_ptr.hpp>
+#include <upcxx/transfer.hpp>
+
+namespace upcxx {
+namespace detail {
+
+/// Begin a transfer, and set the operation's events. A put from a source that is not to be used
+/// after the call has source_is_free.
+UPCXXI_EXPORT void start_put(Operation* operation, const PointerParts& destination,
+                             const void* source, std::size_t bytes, bool source_is_free);
+UPCXXI_EXPORT void start_get(Operation* operation, void* destination, const PointerParts& source,
+                             std::size_t bytes);
+
+template <class T>
+struct Identity {
+  using type = T;
+};
+
+template <class... Action>
+constexpr void require_events() {
+  static_assert(has_event<Event::operation, Action...> || has_event<Event::remote, Action...>,
+                "a completion of the operation, or of its arrival, is to be asked for");
+}
+
+template <class... Action>
+auto put(const PointerParts& destination, const void* source, std::size_t bytes,
+         bool source_is_free, const completions<Action...>& how) {
+  require_events<Action...>();
+  if (void* const here = address_here(destination)) {
+    std::memcpy(here, source, bytes);
+    return completed_now(how);
+  }
+  auto* const operation = new Transfer<std::tuple<Action...>, void>(how.actions);
+  if constexpr (std::is_void<decltype(operation->result())>::value) {
+    start_put(operation, destination, source, bytes,
+              source_is_free || (is_blocking<Action> || ...));
+  } else {
+    auto result = operation->result();
+    start_put(operation, destination, source, bytes,
+              source_is_free || (is_blocking<Action> || ...));
+    return result;
+  }
+}
+
+template <class T>
+constexpr void require_bytes() {
+  static_assert(std::is_trivially_copyable<std::remove_const_t<T>>::value,
+                "what is put or got is copied as bytes: its type is to be trivially copyable");
+}
+
+}  // namespace detail
+
+/// Writes a value.
+template <class T, class... Action>
+auto rput(typename detail::Identity<T>::type value, global_ptr<T> destination,
+          const completions<Action...>& how) {
+  detail::require_bytes<T>();
+  static_assert(sizeof(T) <= UPCXX_MAX_VALUE_SIZE, "the value is larger than UPCXX_MAX_VALUE_SIZE");
+  static_assert(!detail::has_event<detail::Event::source, Action...>,
+                "a value that is passed by itself has no source completion");
+  UPCXXI_CHECK(!destination.is_null(), "upcxx::rput: the destination is null");
+  return detail::put(detail::PointerAccess::parts(destination), &value, sizeof(T), true, how);
+}
+template <class T>
+auto rput(typename detail::Identity<T>::type value, global_ptr<T> destination) {
+  return rput(std::move(value), destination, operation_cx::as_future());
+}
+
+/// Writes an array of `count` values.
+template <class T, class... Action>
+auto rput(const T* source, global_ptr<T> destination, std::size_t count,
+          const completions<Action...>& how) {
+  detail::require_bytes<T>();
+  UPCXXI_CHECK(source != nullptr && !destination.is_null(), "upcxx::rput: an address is null");
+  return detail::put(detail::PointerAccess::parts(destination), source, count * sizeof(T), false,
+                     how);
+}
+template <class T>
+auto rput(const T* source, global_ptr<T> destination, std::size_t count) {
+  return rput(source, destination, count, operation_cx::as_future());
+}
+
+/// Reads a value, which the operation's event has.
+template <class T, class... Action>
+auto rget(global_ptr<const T> source, const completions<Action...>& how) {
+  detail::require_bytes<T>();
+  detail::require_events<Action...>();
+  static_assert(sizeof(T) <= UPCXX_MAX_VALUE_SIZE, "the value is larger than UPCXX_MAX_VALUE_SIZE");
+  UPCXXI_CHECK(!source.is_null(), "upcxx::rget: the source is null");
+  const detail::PointerParts parts = detail::PointerAccess::parts(source);
+  if (const void* const here = detail::address_here(parts)) {
+    alignas(T) unsigned char value[sizeof(T)];
+    std::memcpy(value, here, sizeof(T));
+    return detail::completed_now(how, *std::launder(reinterpret_cast<const T*>(value)));
+  }
+  auto* const operation = new detail::Transfer<std::tuple<Action...>, T>(how.actions);
+  if constexpr (std::is_void<decltype(operation->result())>::value) {
+    detail::start_get(operation, operation->value(), parts, sizeof(T));
+  } else {
+    auto result = operation->result();
+    detail::start_get(operation, operation->value(), parts, sizeof(T));
+    return result;
+  }
+}
+template <class T>
+auto rget(global_ptr<const T> source) {
+  return rget(source, operation_cx::as_future());
+}
+
+/// Reads an array of `count` values into memory of the caller's.
+template <class T, class... Action>
+auto rget(global_ptr<const T> source, T* destination, std::size_t count,
+          const completions<Action...>& how) {
+  detail::require_bytes<T>();
+  detail::require_events<Action...>();
+  UPCXXI_CHECK(destination != nullptr && !source.is_null(), "upcxx::rget: an address is null");
+  const detail::PointerParts parts = detail::PointerAccess::parts(source);
+  if (const void* const here = detail::address_here(parts)) {
+    std::memcpy(static_cast<void*>(destination), here, count * sizeof(T));
+    return detail::completed_now(how);
+  }
+  auto* const operation = new detail::Transfer<std::tuple<Action...>, void>(how.actions);
+  if constexpr (std::is_void<decltype(operation->result())>::value) {
+    detail::start_get(operation, destination, parts, count * sizeof(T));
+  } else {
+    auto result = operation->result();
+    detail::start_get(operation, destination, parts, count * sizeof(T));
+    return result;
+  }
+}
+template <class T>
+auto rget(global_ptr<const T> source, T* destination, std::size_t count) {
+  return rget(source, destination, count, operation_cx::as_future());
+}
+
+}  // namespace upcxx
+
+#endif

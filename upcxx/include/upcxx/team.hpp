@@ -1,0 +1,98 @@
+/// @file
+/// Teams: ordered sets of ranks. Part of upcxx/upcxx.hpp.
+#ifndef UPCXX_TEAM_HPP_
+#define UPCXX_TEAM_HPP_
+
+#include <functional>
+
+#include <upcxx/job.hpp>
+
+namespace upcxx {
+
+/// Whether a call that ends a team begins with a barrier, and how much progress that makes.
+enum class entry_barrier { none, internal, user };
+
+class team;
+
+/// The name of a team, the same on all its members.
+class team_id {
+ public:
+  team_id() = default;
+  /// The team, which must exist here.
+  UPCXXI_EXPORT team& here() const;
+
+  friend bool operator==(team_id a, team_id b) { return a.number_ == b.number_; }
+  friend bool operator!=(team_id a, team_id b) { return a.number_ != b.number_; }
+  friend bool operator<(team_id a, team_id b) { return a.number_ < b.number_; }
+
+ private:
+  friend class team;
+  friend struct std::hash<team_id>;
+  explicit team_id(std::uint64_t number) : number_(number) {}
+  std::uint64_t number_ = 0;
+};
+
+class UPCXXI_EXPORT team {
+ public:
+  /// A color for ranks that are to be in no team of a split.
+  static constexpr intrank_t color_none = INT32_MIN;
+
+  /// No team.
+  team() = default;
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+  team(team&& other) noexcept;
+  team& operator=(team&& other) noexcept;
+  ~team();
+
+  bool is_active() const { return handle_ != nullptr; }
+  intrank_t rank_n() const { return rank_n_; }
+  intrank_t rank_me() const { return rank_me_; }
+  /// The rank of the job that a member is, and the member that a rank of the job is.
+  intrank_t operator[](intrank_t member) const;
+  intrank_t from_world(intrank_t rank) const;
+  intrank_t from_world(intrank_t rank, intrank_t otherwise) const;
+  team_id id() const { return team_id(id_); }
+
+  /// One team for each color, its members ordered by key. Collective, with internal progress.
+  team split(intrank_t color, intrank_t key) const;
+  /// Ends the team. Collective over it.
+  void destroy(entry_barrier barrier = entry_barrier::user);
+
+  /// For the headers: libgex's handle.
+  void* handle() const { return handle_; }
+
+ private:
+  friend struct TeamAccess;
+  friend team& world();
+  friend team& local_team();
+  team(void* handle, std::uint64_t id);
+  void take(team& other);
+  void end();
+
+  void* handle_ = nullptr;
+  intrank_t rank_me_ = 0;
+  intrank_t rank_n_ = 0;
+  std::uint64_t id_ = 0;
+  mutable std::uint32_t splits_ = 0;
+};
+
+/// All ranks, and those that share memory with the caller.
+UPCXXI_EXPORT team& world();
+UPCXXI_EXPORT team& local_team();
+inline bool local_team_contains(intrank_t rank) {
+  return detail::job.displacements[rank] != detail::no_displacement;
+}
+
+/// Like barrier() and barrier_async() without an argument, for the members of a team.
+UPCXXI_EXPORT void barrier(const team& of);
+UPCXXI_EXPORT future<> barrier_async(const team& of);
+
+}  // namespace upcxx
+
+template <>
+struct std::hash<upcxx::team_id> {
+  std::size_t operator()(upcxx::team_id id) const noexcept { return id.number_; }
+};
+
+#endif

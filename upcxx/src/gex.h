@@ -1,0 +1,13 @@
+// libgex as this layer uses it. The layer's objects are compiled once, for clients with one thread
+// and with many.
+#ifndef UPCXX_SRC_GEX_H_
+#define UPCXX_SRC_GEX_H_
+
+#define GASNET_PAR 1
+#include <gasnet_coll.h>
+#include <gasnetex.h>
+
+#undef MIN
+#undef MAX
+
+#endif

@@ -1,0 +1,223 @@
+// Ranks, shared heap, pointers, put and get, teams and collectives, between all ranks. Prints
+// nothing and ends with 0 if all is right.
+#include <cstdlib>
+#include <new>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <unordered_set>
+#include <upcxx/upcxx.hpp>
+#include <vector>
+
+namespace {
+
+long allocations = 0;
+
+}  // namespace
+
+__attribute__((noinline)) void* operator new(std::size_t size) {
+  ++allocations;
+  void* const memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+__attribute__((noinline)) void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace {
+
+using upcxx::future;
+using upcxx::global_ptr;
+using upcxx::operation_cx;
+using upcxx::promise;
+using upcxx::source_cx;
+
+#define REQUIRE(test) UPCXX_ASSERT_ALWAYS((test), "failed: " << #test)
+
+struct Counted {
+  explicit Counted(int value) : value(value) { ++alive; }
+  Counted() : Counted(7) {
+    if (alive == throw_at) throw std::string("constructor");
+  }
+  ~Counted() { --alive; }
+  int value;
+  static int alive;
+  static int throw_at;
+};
+int Counted::alive = 0;
+int Counted::throw_at = -1;
+
+void heap() {
+  const std::int64_t used = upcxx::shared_segment_used();
+  REQUIRE(upcxx::shared_segment_size() >= (8 << 20));
+  const auto one = upcxx::new_<Counted>(3);
+  REQUIRE(one.local()->value == 3 && one.where() == upcxx::rank_me() && one.is_local());
+  const auto many = upcxx::new_array<Counted>(5);
+  REQUIRE(Counted::alive == 6 && many.local()[4].value == 7);
+  Counted::throw_at = 9;
+  bool thrown = false;
+  try {
+    upcxx::new_array<Counted>(5);
+  } catch (const std::string&) {
+    thrown = true;
+  }
+  REQUIRE(thrown && Counted::alive == 6);
+  upcxx::delete_(one);
+  upcxx::delete_array(many);
+  upcxx::delete_(global_ptr<Counted>());
+  REQUIRE(Counted::alive == 0);
+  REQUIRE(upcxx::shared_segment_used() == used);
+  const std::size_t all = std::size_t(upcxx::shared_segment_size()) + 1;
+  REQUIRE(upcxx::allocate(all) == nullptr && upcxx::allocate<char>(all).is_null());
+  REQUIRE(upcxx::new_array<char>(all, std::nothrow).is_null());
+  try {
+    upcxx::new_array<char>(all);
+    REQUIRE(false);
+  } catch (const upcxx::bad_shared_alloc& error) {
+    REQUIRE(std::string(error.what()).find("UPCXX_SHARED_HEAP_SIZE") != std::string::npos);
+  }
+  void* const aligned = upcxx::allocate(100, 4096);
+  REQUIRE(reinterpret_cast<std::uintptr_t>(aligned) % 4096 == 0);
+  upcxx::deallocate(aligned);
+  REQUIRE(upcxx::shared_segment_used() == used);
+}
+
+void pointers() {
+  const auto first = upcxx::new_array<int>(10);
+  auto at = first;
+  REQUIRE(at++ == first && at == first + 1 && --at == first && 3 + at - first == 3);
+  REQUIRE(at < first + 1 && first >= at && at != nullptr && at);
+  const global_ptr<const int> constant = first + 2;
+  REQUIRE(constant - first == 2 && constant.local() == first.local() + 2);
+  REQUIRE(upcxx::const_pointer_cast<int>(constant) == first + 2);
+  const global_ptr<int, upcxx::memory_kind::any> any = first;
+  REQUIRE(any.dynamic_kind() == upcxx::memory_kind::host);
+  REQUIRE(upcxx::static_kind_cast<upcxx::memory_kind::host>(any) == first);
+  REQUIRE(upcxx::dynamic_kind_cast<upcxx::memory_kind::cuda_device>(any).is_null());
+  REQUIRE(upcxx::reinterpret_pointer_cast<char>(first) + 4 ==
+          upcxx::reinterpret_pointer_cast<char>(first + 1));
+  REQUIRE(upcxx::to_global_ptr(first.local() + 3) == first + 3);
+  int outside = 0;
+  REQUIRE(upcxx::try_global_ptr(&outside).is_null());
+  const std::unordered_set<global_ptr<int>> set{first, first + 1, first};
+  REQUIRE(set.size() == 2);
+  std::ostringstream a;
+  std::ostringstream b;
+  a << first << first + 1;
+  b << first + 1 << first;
+  REQUIRE(a.str().size() == b.str().size() && a.str() != b.str());
+  upcxx::delete_array(first);
+}
+
+void put_and_get() {
+  constexpr int count = 1000;
+  const int me = upcxx::rank_me();
+  const int peer = (me + 1) % upcxx::rank_n();
+  const auto mine = upcxx::new_array<long>(count + 1);
+  std::vector<global_ptr<long>> of;
+  for (int rank = 0; rank < upcxx::rank_n(); ++rank) {
+    of.push_back(upcxx::broadcast(mine, rank).wait());
+    REQUIRE(of[std::size_t(rank)].where() == rank);
+  }
+  const auto there = of[std::size_t(peer)];
+  upcxx::rput(long(me), there).wait();
+  REQUIRE(upcxx::rget(there).wait() == me);
+  std::vector<long> values(count);
+  std::iota(values.begin(), values.end(), me);
+  auto [source, done] = upcxx::rput(values.data(), there + 1, count,
+                                    source_cx::as_future() | operation_cx::as_future());
+  upcxx::when_all(source, done).wait();
+  std::vector<long> back(count);
+  upcxx::rget(there + 1, back.data(), count).wait();
+  REQUIRE(back == values);
+
+  // Every completion, for an operation that is over at once and for one that is not.
+  promise<> all;
+  int calls = 0;
+  long got = -1;
+  for (int i = 0; i < 100; ++i) {
+    upcxx::rput(long(me), there, operation_cx::as_promise(all));
+    upcxx::rput(values.data(), there + 1, count,
+                source_cx::as_blocking() | operation_cx::as_defer_promise(all));
+  }
+  upcxx::rput(long(me), there, operation_cx::as_lpc(upcxx::current_persona(), [&] { ++calls; }));
+  upcxx::rget(there, operation_cx::as_lpc(upcxx::current_persona(), [&](long value) {
+                got = value;
+                ++calls;
+              }));
+  const future<> deferred = upcxx::rput(long(me), there, operation_cx::as_defer_future());
+  REQUIRE(!deferred.is_ready());
+  promise<long> value;
+  upcxx::rget(there, operation_cx::as_promise(value));
+  REQUIRE(value.finalize().wait() == me);
+  deferred.wait();
+  all.finalize().wait();
+  while (calls < 2) upcxx::progress();
+  REQUIRE(got == me);
+  upcxx::discharge();
+
+  if (there.is_local()) {
+    promise<> counted;
+    const long before = allocations;
+    upcxx::rput(5L, there).wait();
+    REQUIRE(upcxx::rget(there).wait() == 5 && *there.local() == 5);
+    upcxx::rput(6L, there, operation_cx::as_promise(counted));
+    const future<long> old = upcxx::rget(there);
+    REQUIRE(upcxx::when_all(old, upcxx::rput(7L, there)).wait() == 6);
+    REQUIRE(allocations == before);
+  }
+  upcxx::barrier();
+  upcxx::delete_array(mine);
+}
+
+void teams_and_collectives() {
+  const int me = upcxx::rank_me();
+  const int n = upcxx::rank_n();
+  REQUIRE(upcxx::reduce_all(me, upcxx::op_fast_add).wait() == n * (n - 1) / 2);
+  const int largest = upcxx::reduce_one(me, upcxx::op_fast_max, 0).wait();
+  REQUIRE(me != 0 || largest == n - 1);
+  std::vector<double> sums(3, me);
+  upcxx::reduce_all(sums.data(), sums.data(), 3, [](double a, double b) { return a + b; }).wait();
+  REQUIRE(sums[2] == n * (n - 1) / 2);
+  int data[2] = {me, me + 1};
+  upcxx::broadcast(data, 2, n - 1).wait();
+  REQUIRE(data[0] == n - 1 && data[1] == n);
+
+  upcxx::team half = upcxx::world().split(me % 2, -me);
+  REQUIRE(half.rank_n() == (n + 1 - me % 2) / 2);
+  REQUIRE(half[half.rank_me()] == me && half.from_world(me) == half.rank_me());
+  REQUIRE(n == 1 || half.from_world((me + 1) % 2, -1) == -1);
+  REQUIRE(upcxx::reduce_all(1, upcxx::op_fast_add, half).wait() == half.rank_n());
+  const upcxx::team moved = std::move(half);
+  REQUIRE(&moved.id().here() == &moved && !half.is_active());
+  upcxx::barrier_async(moved).wait();
+  half = upcxx::world().split(upcxx::team::color_none, 0);
+  REQUIRE(!half.is_active());
+  const_cast<upcxx::team&>(moved).destroy();
+
+  upcxx::team& local = upcxx::local_team();
+  REQUIRE(local[local.rank_me()] == me && upcxx::local_team_contains(me));
+}
+
+}  // namespace
+
+int main() {
+  upcxx::init();
+  upcxx::init();
+  REQUIRE(upcxx::initialized() && upcxx::master_persona().active_with_caller());
+  heap();
+  pointers();
+  put_and_get();
+  teams_and_collectives();
+  upcxx::finalize();
+  upcxx::barrier();
+  upcxx::finalize();
+  REQUIRE(!upcxx::initialized());
+  upcxx::init();
+  upcxx::finalize();
+  return 0;
+}
