@@ -59,23 +59,42 @@ LocalCompletion local_completion_of(const VisRequest& operation) noexcept {
   return operation.form == Form::implicit ? LocalCompletion::group : LocalCompletion::leaf;
 }
 
-/// Starts a transfer to or from memory that is not mapped; `target` as it was resolved.
+/// The ways of a transfer.
+enum class Way {
+  copy,      ///< by this processor: the peer's memory is mapped
+  network,   ///< by the network, in pieces (native.h)
+  messages,  ///< packed into messages, which the peer unpacks (messages.h)
+};
+
+/// The one place that chooses. `target`: the peer's memory, as it was resolved.
 template <class Region>
-Initiated send(const VisRequest& operation, const PeerCompletion& notice,
+Way way_of(const VisRequest& operation, const PeerCompletion& notice, const rma::Transfer& target,
+           const Region& peer, const Region& own, std::size_t bytes) noexcept {
+  if (target.mapped != nullptr) return Way::copy;
+  // A notice travels with the messages that it waits for.
+  if (notice.handler != 0) return Way::messages;
+  const std::size_t message = am::max_medium(operation.tm, operation.rank);
+  return is_native(target, peer, own, bytes, message) ? Way::network : Way::messages;
+}
+
+/// Starts a transfer; `copy()` makes it where the peer's memory is mapped.
+template <class Region, class Copy>
+Initiated move(const VisRequest& operation, const PeerCompletion& notice,
                const rma::Transfer& target, const Region& peer, const Region& own,
-               std::size_t bytes) noexcept {
+               std::size_t bytes, Copy copy) noexcept {
+  const Way way = way_of(operation, notice, target, peer, own, bytes);
+  if (way == Way::copy) {
+    copy();
+    return done_at_once(operation, notice);
+  }
   // A notice is for the next operation whatever its flags, so that operation is not refused.
   const bool immediate = (operation.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
   const OpKind kind = is_put(operation) ? OpKind::put : OpKind::get;
   const Op op = Op::with_peer(kind, number_of(operation.call), target.jobrank, bytes);
-  // A notice travels with the messages that it waits for.
-  const bool native =
-      notice.handler == 0 &&
-      is_native(target, peer, own, bytes, am::max_medium(operation.tm, operation.rank));
   return initiate(
       operation.form, op, is_put(operation) ? ec_put : ec_get, local_completion_of(operation),
       [&](const Targets& targets) noexcept -> Injected {
-        if (native)
+        if (way == Way::network)
           return inject_native({kind, operation.call, target.jobrank, target.key, bytes}, peer, own,
                                targets, immediate);
         // The payload of a put has been copied when this returns.
@@ -145,16 +164,15 @@ Initiated move_strided(const VisRequest& operation, const StridedEnd& peer, cons
   const rma::Transfer transfer = resolve_range(
       operation, own.address, first + static_cast<std::uintptr_t>(at_peer.start), at_peer.bytes);
   trace::transfer(transfer.jobrank, shape.bytes());
-  if (transfer.mapped == nullptr)
-    return send(operation, notice, transfer,
-                StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
-                StridedRegion{&shape, own_end, own_first}, shape.bytes());
-  std::byte* const mapped = transfer.mapped - at_peer.start;
-  if (is_put(operation))
-    copy_strided(shape, peer_end, mapped, own_first);
-  else
-    copy_strided(shape, own_end, own_first, mapped);
-  return done_at_once(operation, notice);
+  return move(operation, notice, transfer,
+              StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
+              StridedRegion{&shape, own_end, own_first}, shape.bytes(), [&]() noexcept {
+                std::byte* const mapped = transfer.mapped - at_peer.start;
+                if (is_put(operation))
+                  copy_strided(shape, peer_end, mapped, own_first);
+                else
+                  copy_strided(shape, own_end, own_first, mapped);
+              });
 }
 
 Initiated move_lists(const VisRequest& operation, const BlockList& peer,
@@ -173,14 +191,14 @@ Initiated move_lists(const VisRequest& operation, const BlockList& peer,
   const rma::Transfer transfer =
       resolve_range(operation, &operation, bounds.low, bounds.high - bounds.low);
   trace::transfer(transfer.jobrank, bytes);
-  if (transfer.mapped == nullptr) return send(operation, notice, transfer, peer, own, bytes);
-  const auto shift =
-      static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(transfer.mapped) - bounds.low);
-  if (is_put(operation))
-    copy_lists(peer, shift, own, 0);
-  else
-    copy_lists(own, 0, peer, shift);
-  return done_at_once(operation, notice);
+  return move(operation, notice, transfer, peer, own, bytes, [&]() noexcept {
+    const auto shift =
+        static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(transfer.mapped) - bounds.low);
+    if (is_put(operation))
+      copy_lists(peer, shift, own, 0);
+    else
+      copy_lists(own, 0, peer, shift);
+  });
 }
 
 void start() {
