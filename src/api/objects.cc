@@ -6,29 +6,17 @@
 #include <cstring>
 
 #include "am/handlers.h"
-#include "am/network.h"
-#include "am/startup.h"
 #include "api/require.h"
-#include "api/start_process.h"
-#include "api/verbose_pairs.h"
-#include "atomic/atomic.h"
+#include "api/start_library.h"
 #include "base/error.h"
 #include "coll/coll.h"
 #include "core/objects.h"
-#include "core/progress.h"
 #include "core/progress_thread.h"
 #include "core/refuse.h"
 #include "core/team.h"
-#include "launch/client/hook.h"
-#include "legacy/memset.h"
 #include "observe/in_call.h"
-#include "rma/rma.h"
-#include "team/absence.h"
 #include "team/barrier.h"
-#include "team/exchange.h"
 #include "team/lifecycle.h"
-#include "team/named_barrier.h"
-#include "vis/vis.h"
 
 namespace {
 
@@ -51,34 +39,6 @@ bool is_specified_name(const char* name) {
 gex_EP_t local_endpoint(gex_TM_t tm, const char* call) {
   if (checked()) gex::require_team_or_pair(tm, call);
   return GEX_IS_PAIR_(tm) ? gex::resolve(tm, 0).local_endpoint : Team::from(tm).endpoint;
-}
-
-/// While this process waits for the others to end; it may do so in a handler.
-void idle_poll(bool serve) noexcept {
-  if (gex::handlers_run()) return;
-  if (serve)
-    gex::poll();
-  else if (gex::process().conduit != nullptr)
-    gex::process().conduit->poll(0, 0);
-}
-
-void start_library(const gex::CommandLine& line) {
-  gex::launch::register_launch_hook();
-  gex::start_process(gex::am::deliver_from_network, line);
-  gex::am::start();
-  gex::report_pairs();
-  gex::rma::start();
-  gex::atomic::start();
-  gex::team::start_exchange();
-  gex::team::start_barriers();
-  gex::team::start_named_barrier();
-  gex::team::start_absence();
-  gex::vis::start();
-  gex::coll::start();
-  gex::legacy::start_memset();
-  gex::process().job->set_idle_poll(idle_poll);
-  // No rank sends before all can receive.
-  gex::process().job->barrier();
 }
 
 /// Returns true if the call only asks for a size; these are its other flags.
@@ -140,7 +100,7 @@ int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p, cons
                     int* argc, char*** argv, gex_Flags_t flags) {
   const InCall in_call(Call::client_init, InCall::set_up);
   const char* call = name_of(in_call);
-  if (gex_proc_.jobsize == 0) start_library({.count = argc, .arguments = argv});
+  if (gex_proc_.jobsize == 0) gex::start_library({.count = argc, .arguments = argv});
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr)
     return refuse(GASNET_ERR_BAD_ARG, call, "an output pointer is null");
   if (client_name == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "the client name is null");

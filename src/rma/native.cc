@@ -21,7 +21,7 @@ struct Injection {
   Transfer transfer;
   bool put;
   CompletionTarget done;
-  CompletionTarget local;
+  CompletionTarget local_done;
   std::size_t injected = 0;  ///< bytes
 
   bool whole() const noexcept { return injected == transfer.size; }
@@ -31,9 +31,9 @@ struct Injection {
     const net::Conduit& conduit = *process().conduit;
     const std::size_t size = std::min(process().network.max_transfer, transfer.size - injected);
     const net::Remote remote{transfer.jobrank, transfer.key, transfer.remote + injected};
-    std::byte* at = static_cast<std::byte*>(transfer.local) + injected;
-    const net::SendResult result =
-        put ? conduit.put(&remote, at, size, done, local) : conduit.get(&remote, at, size, done);
+    std::byte* const local = static_cast<std::byte*>(transfer.local) + injected;
+    const net::SendResult result = put ? conduit.put(&remote, local, size, done, local_done)
+                                       : conduit.get(&remote, local, size, done);
     if (result != net::sent) return false;
     injected += size;
     return true;
@@ -129,9 +129,9 @@ std::uint32_t native_parts_of(const Transfer& transfer) noexcept {
   return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
 }
 
-int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local,
+int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local_done,
                bool immediate) noexcept {
-  return inject({transfer, true, done, local}, immediate);
+  return inject({transfer, true, done, local_done}, immediate);
 }
 
 int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) noexcept {
