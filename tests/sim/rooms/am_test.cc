@@ -47,9 +47,12 @@ struct Arguments {
   Wide address;
   Wide target;
 };
+struct Answer {
+  Wide target;
+};
 void on_request(gex_Token_t, const Arguments&, void*, std::size_t) noexcept {
 }
-void on_reply(gex_Token_t, const Wide&, void*, std::size_t) noexcept {
+void on_reply(gex_Token_t, const Answer&, void*, std::size_t) noexcept {
 }
 
 TEST(InternalMessages, FitOnlyAsTheyWereRegistered) {

@@ -71,18 +71,27 @@ TEST_F(RmaReference, AGetCompletesOncePerPart) {
   EXPECT_EQ(target, 2U);
 }
 
-// Without polls of its own a rank gets no credit back, so that some put finds no room.
+// Each puts a number of its own. Without polls of its own a rank gets no reply, so that some put
+// finds no room for one.
 TEST_F(RmaReference, AnImmediatePutThatIsRefusedHasSentNothing) {
-  std::vector<std::byte> sent(8, std::byte{1});
-  std::vector<std::byte> refused(8, std::byte{2});
-  const Transfer put = to_next(sent);
-  std::uint32_t injected = 0;
-  while (put_parts(put, &target, /*immediate=*/true) == 0) ++injected;
-  ASSERT_GT(injected, 0U);
-  ASSERT_NE(put_parts(to_next(refused), &target, /*immediate=*/true), 0);
-  WAIT_UNTIL(target == injected);
+  constexpr std::size_t max_puts = conformance::segment_bytes / sizeof(std::uint64_t);
+  auto* const numbers = reinterpret_cast<std::uint64_t*>(own_segment());
+  std::fill(numbers, numbers + max_puts, std::uint64_t{0});
   barrier();
-  EXPECT_EQ(own_bytes(8), std::vector<std::byte>(8, std::byte{1}));
+  std::uint32_t injected = 0;
+  for (;; ++injected) {
+    ASSERT_LT(injected, max_puts);
+    std::uint64_t number = injected + 1;
+    const Transfer put = resolve_transfer(conformance::team(), next(), &number,
+                                          segment_of(next()) + injected * sizeof number,
+                                          sizeof number, 0, Call::put_blocking);
+    if (put_parts(put, &target, /*immediate=*/true) != 0) break;
+  }
+  ASSERT_GT(injected, 0U);
+  WAIT_UNTIL(target == injected);
+  const std::uint32_t came = conformance::gather(injected)[previous()];
+  for (std::uint32_t i = 0; i < came; ++i) EXPECT_EQ(numbers[i], i + 1);
+  EXPECT_EQ(numbers[came], 0U);
   EXPECT_EQ(target, injected);
 }
 
