@@ -87,6 +87,7 @@ void join(Process& made) {
   require_ok(
       gex_Client_Init(&made.client, &made.endpoint, &made.world, "UPCXX", nullptr, nullptr, 0),
       "gex_Client_Init");
+  register_message_handlers(made.endpoint);
   gex_Segment_t segment = nullptr;
   require_ok(gex_Segment_Attach(&segment, made.world, shared_heap_size()), "gex_Segment_Attach");
   made.has_joined = true;

@@ -39,6 +39,9 @@ Process& process();
 /// Polls, and runs callbacks if the level is user. Whether anything was found to do.
 bool make_progress(progress_level level);
 
+/// Before the segment is attached, on every rank.
+void register_message_handlers(gex_EP_t endpoint);
+
 /// Bytes of the shared heap of this rank: UPCXX_SHARED_HEAP_SIZE, UPCXX_SEGMENT_MB, or 128 MiB.
 std::size_t shared_heap_size();
 

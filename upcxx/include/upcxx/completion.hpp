@@ -198,6 +198,17 @@ inline constexpr bool is_blocking = false;
 template <Event E>
 inline constexpr bool is_blocking<AsBlocking<E>> = true;
 
+/// Names the target of an action that sends something there.
+template <class Action>
+void aim(Action& action, intrank_t target) {
+  if constexpr (Action::event == Event::remote) {
+    action.target = target;
+  } else {
+    (void)action;
+    (void)target;
+  }
+}
+
 /// The result of a call: nothing, a future, or a tuple of several.
 template <class... Future>
 auto as_result(std::tuple<Future...>&& futures) {
@@ -237,9 +248,10 @@ class Notices<std::tuple<Action...>, V...> {
     return std::apply([](auto&... notice) { return as_result(std::tuple_cat(notice.future()...)); },
                       notices_);
   }
+  /// Values are moved to one action, and copied to several.
   template <Event E, class... U>
-  void later(const U&... values) {
-    later<E>(std::index_sequence_for<Action...>(), values...);
+  void later(U&&... values) {
+    later_all<E>(std::index_sequence_for<Action...>(), std::forward<U>(values)...);
   }
 
  private:
@@ -249,13 +261,18 @@ class Notices<std::tuple<Action...>, V...> {
     (void)actions;
   }
   template <Event E, std::size_t... I, class... U>
-  void later(std::index_sequence<I...>, const U&... values) {
-    (later_one<E, I>(values...), ...);
+  void later_all(std::index_sequence<I...>, U&&... values) {
+    constexpr int actions = (int(Action::event == E) + ... + 0);
+    if constexpr (actions == 1) {
+      (later_one<E, I>(std::forward<U>(values)...), ...);
+    } else if constexpr (actions > 1) {
+      (later_one<E, I>(std::as_const(values)...), ...);
+    }
   }
   template <Event E, std::size_t I, class... U>
-  void later_one(const U&... values) {
+  void later_one(U&&... values) {
     if constexpr (std::tuple_element_t<I, std::tuple<Action...>>::event == E) {
-      std::get<I>(notices_).later(values...);
+      std::get<I>(notices_).later(std::forward<U>(values)...);
     }
   }
 

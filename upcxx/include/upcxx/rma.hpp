@@ -31,8 +31,9 @@ constexpr void require_events() {
 
 template <class... Action>
 auto put(const PointerParts& destination, const void* source, std::size_t bytes,
-         bool source_is_free, const completions<Action...>& how) {
+         bool source_is_free, completions<Action...> how) {
   require_events<Action...>();
+  std::apply([&](auto&... action) { (aim(action, destination.rank), ...); }, how.actions);
   if (void* const here = address_here(destination)) {
     std::memcpy(here, source, bytes);
     return completed_now(how);

@@ -28,6 +28,7 @@ class Transfer<std::tuple<Action...>, void> final : public Operation {
   }
   void completed() override {
     if (!source_is_over_) source_completed();
+    notices_.template later<Event::remote>();
     PersonaAccess::own(current_persona()).push(this);
   }
   void run() override {

@@ -2,15 +2,15 @@
 /// The whole interface. Programs include this file alone.
 #ifndef UPCXX_UPCXX_HPP_
 #define UPCXX_UPCXX_HPP_
-#if __INCLUDE_LEVEL__ && !defined(UPCXXI_SHOW_WARNINGS)
-#pragma GCC system_header
-#endif
 
 #include <upcxx/collective.hpp>
+#include <upcxx/containers.hpp>
 #include <upcxx/heap.hpp>
 #include <upcxx/job.hpp>
 #include <upcxx/rma.hpp>
+#include <upcxx/rpc.hpp>
 #include <upcxx/team.hpp>
+#include <upcxx/view.hpp>
 #include <upcxx/when_all.hpp>
 
 #endif

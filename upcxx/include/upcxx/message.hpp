@@ -1,0 +1,55 @@
+/// @file
+/// What remote procedure calls are made of: bytes that a persona of another rank runs a function
+/// with. Part of upcxx/upcxx.hpp.
+#ifndef UPCXX_MESSAGE_HPP_
+#define UPCXX_MESSAGE_HPP_
+
+#include <upcxx/persona.hpp>
+
+namespace upcxx {
+namespace detail {
+
+/// A message that has arrived. Its memory is the library's own, not the shared heap.
+class UPCXXI_EXPORT Message final : public Task {
+ public:
+  using Function = void (*)(Message*);
+
+  /// Calls the function, which frees the message.
+  void run() override;
+  void free();
+
+  /// Aligned to 16 bytes.
+  const unsigned char* payload() const { return reinterpret_cast<const unsigned char*>(this + 1); }
+  intrank_t source() const { return source_; }
+
+ private:
+  friend struct MessageAccess;
+  intrank_t source_ = 0;
+  bool is_small_ = false;
+  std::uint64_t function_ = 0;
+};
+static_assert(sizeof(Message) % 16 == 0, "the payload is aligned");
+
+/// A message that is being written. Between its beginning and send() nothing else is sent.
+class UPCXXI_EXPORT Outgoing {
+ public:
+  Outgoing(intrank_t target, std::size_t bytes);
+  Outgoing(const Outgoing&) = delete;
+  Outgoing& operator=(const Outgoing&) = delete;
+  unsigned char* payload() const { return payload_; }
+  /// For the persona of the target; nullptr: its master persona.
+  void send(std::uint64_t function, persona* of_target);
+
+ private:
+  enum class Way { self, medium, fragments };
+  intrank_t target_;
+  Way way_;
+  std::size_t bytes_;
+  void* buffer_ = nullptr;
+  unsigned char* payload_ = nullptr;
+};
+
+}  // namespace detail
+}  // namespace upcxx
+
+#endif

@@ -1,0 +1,306 @@
+/// @file
+/// Remote procedure calls. Part of upcxx/upcxx.hpp.
+///
+/// A call's function and arguments are serialized before it returns, and are run by the target's
+/// master persona in user progress, never at once.
+#ifndef UPCXX_RPC_HPP_
+#define UPCXX_RPC_HPP_
+
+#include <upcxx/completion.hpp>
+#include <upcxx/message.hpp>
+#include <upcxx/serialization.hpp>
+#include <upcxx/team.hpp>
+
+namespace upcxx {
+namespace detail {
+
+/// How an argument travels: a team by its name.
+template <class T>
+struct Traveller {
+  using type = T;
+  static const T& departs(const T& value) { return value; }
+  template <class D>
+  static D&& arrives(D& value) {
+    return static_cast<D&&>(value);
+  }
+};
+template <>
+struct Traveller<team> {
+  using type = team_id;
+  static team_id departs(const team& value) { return value.id(); }
+  static team& arrives(team_id value) { return value.here(); }
+};
+template <class T>
+using Travels = Traveller<std::remove_cv_t<std::remove_reference_t<T>>>;
+/// Functions travel as pointers.
+template <class T>
+using Plain = std::decay_t<T>;
+template <class T>
+using PlainArgument = std::conditional_t<std::is_function<T>::value, std::add_pointer_t<T>, T>;
+
+template <class T>
+inline constexpr bool is_completions = false;
+template <class... Action>
+inline constexpr bool is_completions<completions<Action...>> = true;
+
+template <class... Part>
+std::size_t measure(const Part&... part) {
+  Writer writer(nullptr);
+  (writer.write(part), ...);
+  return writer.size();
+}
+
+template <class Function>
+std::uint64_t token_of(Function function) {
+  return code_token(reinterpret_cast<void (*)()>(function));
+}
+
+/// What runs at the target. `Call` is the initiator's record of a call with an answer, or void.
+template <class Call, class Function, class... A>
+class Execution {
+  using Arguments =
+      std::tuple<deserialized_type_t<Function>, deserialized_type_t<typename Travels<A>::type>...>;
+  using Target = deserialized_type_t<Function>;
+
+ public:
+  using Returned = decltype(std::declval<Target&&>()(
+      Travels<A>::arrives(std::declval<deserialized_type_t<typename Travels<A>::type>&>())...));
+  static constexpr bool is_asynchronous = is_future<std::decay_t<Returned>>;
+
+  static void run(Message* message) {
+    if constexpr (is_asynchronous) {
+      // Kept until what the function returned is ready.
+      auto* const execution = new Execution(message);
+      execution->call().then([execution](auto&&... value) {
+        execution->answer(value...);
+        delete execution;
+      });
+    } else {
+      Execution execution(message);
+      if constexpr (std::is_void<Returned>::value) {
+        execution.call();
+        execution.answer();
+      } else {
+        execution.answer(execution.call());
+      }
+    }
+  }
+
+ private:
+  explicit Execution(Message* message)
+      : message_(message),
+        reader_(message->payload()),
+        header_(reader_.read<Header>()),
+        arguments_{reader_.read<Function>(), reader_.read<typename Travels<A>::type>()...} {}
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+  ~Execution() { message_->free(); }
+
+  struct Nothing {};
+  struct Answer {
+    Call* call;
+    persona* initiator;
+  };
+  using Header = std::conditional_t<std::is_void<Call>::value, Nothing, Answer>;
+
+  decltype(auto) call() { return call(std::index_sequence_for<A...>()); }
+  template <std::size_t... I>
+  decltype(auto) call(std::index_sequence<I...>) {
+    return std::move(std::get<0>(arguments_))(Travels<A>::arrives(std::get<I + 1>(arguments_))...);
+  }
+  template <class... V>
+  void answer(const V&... values) {
+    if constexpr (!std::is_void<Call>::value) {
+      const std::size_t bytes = measure(header_.call, values...);
+      Outgoing outgoing(message_->source(), bytes);
+      Writer writer(outgoing.payload());
+      writer.write(header_.call);
+      (writer.write(values), ...);
+      static const std::uint64_t token = token_of(&Call::deliver);
+      outgoing.send(token, header_.initiator);
+    }
+  }
+
+  Message* message_;
+  Reader reader_;
+  Header header_;
+  Arguments arguments_;
+};
+
+template <class Call, class Function, class... A>
+void send_call(intrank_t target, Call* call, const Function& function, const A&... arguments) {
+  using Run = Execution<Call, Function, A...>;
+  static const std::uint64_t token = token_of(&Run::run);
+  if constexpr (std::is_void<Call>::value) {
+    Outgoing outgoing(target, measure(function, Travels<A>::departs(arguments)...));
+    Writer writer(outgoing.payload());
+    writer.write(function);
+    (writer.write(Travels<A>::departs(arguments)), ...);
+    outgoing.send(token, nullptr);
+  } else {
+    struct {
+      Call* call;
+      persona* initiator;
+    } const header = {call, &current_persona()};
+    Outgoing outgoing(target, measure(header, function, Travels<A>::departs(arguments)...));
+    Writer writer(outgoing.payload());
+    writer.write(header);
+    writer.write(function);
+    (writer.write(Travels<A>::departs(arguments)), ...);
+    outgoing.send(token, nullptr);
+  }
+}
+
+/// The initiator's record of a call: its result arrives as values V.
+template <class Actions, class... V>
+class RpcCall;
+template <class... Action, class... V>
+class RpcCall<std::tuple<Action...>, V...> {
+ public:
+  explicit RpcCall(const std::tuple<Action...>& actions) : notices_(actions) {}
+  auto result() { return notices_.result(); }
+  void source_is_over() { notices_.template later<Event::source>(); }
+
+  static void deliver(Message* message) {
+    Reader reader(message->payload());
+    auto* const call = reader.read<RpcCall*>();
+    // Braces: read in order.
+    std::tuple<V...> values{reader.read<V>()...};
+    message->free();
+    std::apply(
+        [&](V&... value) { call->notices_.template later<Event::operation>(std::move(value)...); },
+        values);
+    delete call;
+  }
+
+ private:
+  Notices<std::tuple<Action...>, V...> notices_;
+};
+
+/// The record of a call of which the function returns R.
+template <class Actions, class Future>
+struct CallOf;
+template <class Actions, class... T>
+struct CallOf<Actions, future<T...>> {
+  using type = RpcCall<Actions, deserialized_type_t<T>...>;
+};
+
+template <class Function, class... A>
+constexpr void require_callable() {
+  static_assert(
+      std::is_invocable<
+          deserialized_type_t<Plain<Function>>,
+          decltype(Travels<A>::arrives(
+              std::declval<deserialized_type_t<typename Travels<A>::type>&>()))...>::value,
+      "the function cannot be called with these arguments as they arrive: as rvalues of "
+      "their deserialized types");
+}
+
+template <class... Action, class Function, class... A>
+auto call(intrank_t target, const completions<Action...>& how, Function&& function,
+          const A&... arguments) {
+  require_callable<Function, PlainArgument<A>...>();
+  static_assert(has_event<Event::operation, Action...>,
+                "an rpc needs a completion of the operation; rpc_ff has no answer");
+  static_assert(!has_event<Event::remote, Action...>, "an rpc has no remote completion");
+  const Plain<Function>& plain = function;
+  using Returned = typename Execution<void, Plain<Function>, PlainArgument<A>...>::Returned;
+  using Call =
+      typename CallOf<std::tuple<Action...>, typename FutureOf<std::decay_t<Returned>>::type>::type;
+  auto* const record = new Call(how.actions);
+  if constexpr (std::is_void<decltype(record->result())>::value) {
+    send_call<Call, Plain<Function>, PlainArgument<A>...>(target, record, plain, arguments...);
+    record->source_is_over();
+  } else {
+    auto result = record->result();
+    send_call<Call, Plain<Function>, PlainArgument<A>...>(target, record, plain, arguments...);
+    record->source_is_over();
+    return result;
+  }
+}
+template <class... Action, class Function, class... A>
+auto call_ff(intrank_t target, const completions<Action...>& how, Function&& function,
+             const A&... arguments) {
+  require_callable<Function, PlainArgument<A>...>();
+  static_assert(!has_event<Event::operation, Action...> && !has_event<Event::remote, Action...>,
+                "an rpc_ff has a completion of the source only");
+  const Plain<Function>& plain = function;
+  send_call<void, Plain<Function>, PlainArgument<A>...>(target, nullptr, plain, arguments...);
+  return std::apply(
+      [](const Action&... action) { return as_result(std::tuple_cat(notify_now(action)...)); },
+      how.actions);
+}
+
+/// Sends a call when an operation has arrived at its target.
+template <class Function, class... A>
+struct AsRpc {
+  static constexpr Event event = Event::remote;
+  intrank_t target;
+  Function function;
+  std::tuple<A...> arguments;
+
+  template <class... V>
+  class Notice {
+   public:
+    explicit Notice(const AsRpc& action) : action_(action) {}
+    std::tuple<> future() { return {}; }
+    void later() { now(action_); }
+    static std::tuple<> now(const AsRpc& action) {
+      std::apply(
+          [&](const A&... argument) {
+            call_ff(action.target, completions<>(), action.function, argument...);
+          },
+          action.arguments);
+      return {};
+    }
+
+   private:
+    AsRpc action_;
+  };
+};
+
+}  // namespace detail
+
+/// The arrival of an operation at its target.
+struct remote_cx {
+  /// Calls the function there.
+  template <class Function, class... A>
+  static auto as_rpc(Function&& function, A&&... arguments) {
+    using Action = detail::AsRpc<std::decay_t<Function>, std::decay_t<A>...>;
+    return completions<Action>{
+        Action{-1, std::forward<Function>(function), {std::forward<A>(arguments)...}}};
+  }
+};
+
+/// Calls a function on another rank; the future has what it returns, or what the future that it
+/// returns will have.
+template <class First, class... More>
+auto rpc(intrank_t target, First&& first, More&&... more) {
+  if constexpr (detail::is_completions<std::decay_t<First>>) {
+    return detail::call(target, first, more...);
+  } else {
+    return detail::call(target, operation_cx::as_future(), first, more...);
+  }
+}
+template <class First, class... More>
+auto rpc(const team& of, intrank_t target, First&& first, More&&... more) {
+  return rpc(of[target], std::forward<First>(first), std::forward<More>(more)...);
+}
+
+/// The like without an answer.
+template <class First, class... More>
+auto rpc_ff(intrank_t target, First&& first, More&&... more) {
+  if constexpr (detail::is_completions<std::decay_t<First>>) {
+    return detail::call_ff(target, first, more...);
+  } else {
+    return detail::call_ff(target, completions<>(), first, more...);
+  }
+}
+template <class First, class... More>
+auto rpc_ff(const team& of, intrank_t target, First&& first, More&&... more) {
+  return rpc_ff(of[target], std::forward<First>(first), std::forward<More>(more)...);
+}
+
+}  // namespace upcxx
+
+#endif

@@ -1,0 +1,278 @@
+// Serialization and remote procedure calls between all ranks. Prints nothing and ends with 0 if all
+// is right.
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <string>
+#include <upcxx/upcxx.hpp>
+
+namespace {
+
+long allocations = 0;
+
+}  // namespace
+
+__attribute__((noinline)) void* operator new(std::size_t size) {
+  ++allocations;
+  void* const memory = std::malloc(size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+__attribute__((noinline)) void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace {
+
+using upcxx::future;
+using upcxx::make_view;
+using upcxx::rpc;
+using upcxx::rpc_ff;
+using upcxx::view;
+
+#define REQUIRE(test) UPCXX_ASSERT_ALWAYS((test), "failed: " << #test)
+
+class Base {
+ public:
+  UPCXX_SERIALIZED_FIELDS(base)
+  std::string base;
+};
+class Fields : public Base {
+ public:
+  Fields(int number, std::string text) : number_(number), text_(std::move(text)) { base = "base"; }
+  UPCXX_SERIALIZED_FIELDS(UPCXX_SERIALIZED_BASE(Base), number_, text_, array_)
+  bool operator==(const Fields& other) const {
+    return number_ == other.number_ && text_ == other.text_ && base == other.base &&
+           array_[1] == other.array_[1];
+  }
+
+ private:
+  Fields() = default;
+  int number_ = 0;
+  std::string text_;
+  std::string array_[2] = {"", "one"};
+};
+class Values {
+ public:
+  explicit Values(std::string text) : text(std::move(text)) {}
+  UPCXX_SERIALIZED_VALUES(text + "!")
+  std::string text;
+};
+struct Nothing {
+  Nothing() = default;
+  Nothing(const Nothing&) {}
+  UPCXX_SERIALIZED_FIELDS()
+};
+struct Custom {
+  int value;
+  ~Custom() {}
+  struct upcxx_serialization {
+    template <class Writer>
+    static void serialize(Writer& writer, const Custom& custom) {
+      const auto count = writer.template reserve<std::size_t>();
+      const std::vector<int> numbers{custom.value, 2, 3};
+      writer.commit(count, writer.write_sequence(numbers.begin(), numbers.end()));
+    }
+    template <class Reader, class Storage>
+    static Custom* deserialize(Reader& reader, Storage storage) {
+      const auto count = reader.template read<std::size_t>();
+      int numbers[3] = {};
+      reader.template read_sequence_into<int>(numbers, count);
+      return storage.construct(Custom{numbers[0] * numbers[2]});
+    }
+  };
+};
+struct Older {
+  int value;
+  ~Older() {}
+  struct upcxx_serialization {
+    template <class Writer>
+    static void serialize(Writer& writer, const Older& older) {
+      writer.write(older.value);
+    }
+    template <class Reader>
+    static std::string* deserialize(Reader& reader, void* room) {
+      return ::new (room) std::string(std::to_string(reader.template read<int>()));
+    }
+  };
+};
+struct Deleted {
+  UPCXX_SERIALIZED_DELETE();
+};
+struct Foreign {
+  explicit Foreign(int value) : value(value) {}
+  Foreign(const Foreign& other) : value(other.value) {}
+  int value;
+};
+
+}  // namespace
+
+template <>
+struct upcxx::serialization<Foreign> {
+  template <class Writer>
+  static void serialize(Writer& writer, const Foreign& foreign) {
+    writer.write(foreign.value);
+  }
+  template <class Reader, class Storage>
+  static Foreign* deserialize(Reader& reader, Storage storage) {
+    return storage.construct(reader.template read<int>());
+  }
+};
+
+namespace {
+
+template <class T>
+T round_trip(const T& value) {
+  return upcxx::serialization_traits<T>::deserialized_value(value);
+}
+
+void serialization() {
+  REQUIRE(round_trip(Fields(3, "three")) == Fields(3, "three"));
+  REQUIRE(round_trip(Values("text")).text == "text!");
+  REQUIRE(round_trip(Custom{5}).value == 15);
+  REQUIRE(upcxx::serialization_traits<Older>::deserialized_value(Older{7}) == "7");
+  static_assert(
+      std::is_same<upcxx::deserialized_type_t<std::vector<Older>>, std::vector<std::string>>::value,
+      "elements arrive as their own deserialized type");
+  REQUIRE(round_trip(Foreign(9)).value == 9);
+  round_trip(Nothing());
+  const std::map<std::string, std::vector<std::pair<char, std::string>>> map{
+      {"a", {{'b', "c"}, {'d', ""}}}, {"e", {}}};
+  REQUIRE(round_trip(map) == map);
+  const std::unordered_map<int, std::set<long>> sets{{1, {2, 3}}, {4, {}}};
+  REQUIRE(round_trip(sets) == sets);
+  const std::tuple<char, std::optional<std::string>, std::array<std::string, 2>, double> mixed{
+      'x', "y", {"1", "2"}, 2.5};
+  REQUIRE(round_trip(mixed) == mixed);
+  const std::list<std::deque<bool>> bits{{true, false}, {}};
+  REQUIRE(round_trip(bits) == bits);
+  const std::vector<bool> flags{true, false, true};
+  REQUIRE(round_trip(flags) == flags);
+  static_assert(upcxx::is_trivially_serializable<std::tuple<int, std::pair<char, double>>>::value &&
+                    !upcxx::is_trivially_serializable<std::pair<int, std::string>>::value &&
+                    upcxx::is_serializable<std::vector<int>>::value &&
+                    !upcxx::is_serializable<Deleted>::value &&
+                    !upcxx::is_serializable<std::unique_ptr<int>>::value,
+                "");
+}
+
+long received = 0;
+int twice(int value) {
+  return 2 * value;
+}
+std::string* where_text() {
+  static std::string text = "reference";
+  return &text;
+}
+
+void calls() {
+  const int me = upcxx::rank_me();
+  for (int target = 0; target < upcxx::rank_n(); ++target) {
+    REQUIRE(rpc(target, [] { return upcxx::rank_me(); }).wait() == target);
+    REQUIRE(rpc(target, twice, 21).wait() == 42);
+    REQUIRE(rpc(target, &twice, 4).wait() == 8);
+    REQUIRE(rpc(
+                upcxx::world(), target, [me](int x) { return x + me; }, 1)
+                .wait() == me + 1);
+    const std::vector<std::string> words{"one", "two"};
+    REQUIRE(rpc(
+                target, [](std::vector<std::string>&& in) { return in; }, words)
+                .wait() == words);
+    REQUIRE(rpc(
+                target, [](const std::string& in) { return in + "!"; }, std::string("a"))
+                .wait() == "a!");
+    REQUIRE(rpc(target, []() -> std::string& { return *where_text(); }).wait() == "reference");
+    rpc(
+        target, [](const upcxx::team& team) { REQUIRE(&team == &upcxx::world()); }, upcxx::world())
+        .wait();
+    REQUIRE(rpc(
+                target, [](int (*function)(int)) { return function(5); }, twice)
+                .wait() == 10);
+
+    // What a function returns is awaited at the target, and its arguments live until then.
+    const std::vector<int> numbers{1, 2, 3};
+    REQUIRE(rpc(
+                target,
+                [](view<int> in) {
+                  return upcxx::current_persona().lpc([] {}).then(
+                      [in] { return std::accumulate(in.begin(), in.end(), 0); });
+                },
+                make_view(numbers))
+                .wait() == 6);
+    REQUIRE(rpc(
+                target,
+                [](view<std::string> in) {
+                  std::string all;
+                  for (const std::string& word : in) all += word;
+                  return all;
+                },
+                make_view(words))
+                .wait() == "onetwo");
+
+    // More than a message carries.
+    std::vector<double> large(300000);
+    std::iota(large.begin(), large.end(), 0.5);
+    REQUIRE(rpc(
+                target, [](std::vector<double>&& in) { return std::move(in); }, large)
+                .wait() == large);
+    REQUIRE(rpc(
+                target, [](view<double> in) { return in.size() == 300000 && in[5] == 5.5; },
+                make_view(large))
+                .wait());
+  }
+}
+
+void without_answer() {
+  constexpr int count = 2000;
+  const int n = upcxx::rank_n();
+  upcxx::barrier();
+  received = 0;
+  upcxx::barrier();
+  for (int i = 0; i < count; ++i)
+    rpc_ff((upcxx::rank_me() + i) % n, [](int by) { received += by; }, 1);
+  const long expected = upcxx::reduce_all(long(count), upcxx::op_fast_add).wait();
+  long sum = 0;
+  while (sum < expected) sum = upcxx::reduce_all(received, upcxx::op_fast_add).wait();
+  REQUIRE(sum == expected);
+
+  // A put whose arrival calls a function at the target.
+  const int peer = (upcxx::rank_me() + 1) % n;
+  static long arrived = 0;
+  const auto mine = upcxx::new_<long>(0);
+  std::vector<upcxx::global_ptr<long>> of;
+  for (int rank = 0; rank < n; ++rank) of.push_back(upcxx::broadcast(mine, rank).wait());
+  upcxx::rput(77L, of[std::size_t(peer)],
+              upcxx::remote_cx::as_rpc(
+                  [](upcxx::global_ptr<long> there, const std::string& text) {
+                    REQUIRE(*there.local() == 77 && text == "arrived");
+                    ++arrived;
+                  },
+                  of[std::size_t(peer)], std::string("arrived")));
+  upcxx::discharge();
+  while (arrived == 0) upcxx::progress();
+  upcxx::barrier();
+  upcxx::delete_(mine);
+
+  // In a steady state neither end of a small call allocates.
+  for (int i = 0; i < 100; ++i) rpc_ff(upcxx::rank_me(), [i] { received += i; });
+  upcxx::progress();
+  const long before = allocations;
+  for (int i = 0; i < 100; ++i) rpc_ff(upcxx::rank_me(), [i] { received += i; });
+  upcxx::progress();
+  REQUIRE(allocations == before);
+}
+
+}  // namespace
+
+int main() {
+  upcxx::init();
+  serialization();
+  calls();
+  without_answer();
+  upcxx::finalize();
+  return 0;
+}
