@@ -18,14 +18,13 @@
 // take it may be ranks of this job: the wait is then no shorter than `min_spin_ns`.
 //
 // With more ranks than cores the rank that is waited for may need this core: it is offered to it,
-// which takes a microsecond, for as long as without. Where offers take long again and again other
-// programs get the core, or ranks that compute: the wait then makes none, and sleeps at once.
+// which takes a microsecond, for as long as without. Where offers take long other programs get the
+// core, and the wait sleeps soon.
 //
 // Where no message would wake a sleeper (`may_sleep` false) the core is offered instead.
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdint>
 
 #include "base/clock.h"
@@ -96,17 +95,6 @@ class WaitHistory {
     if (next != now) spin.store(next, std::memory_order_relaxed);
   }
 
-  /// The core has been offered, and was away for long or was not.
-  void offered(bool lost) noexcept {
-    offers_.store(offers_.load(std::memory_order_relaxed) << 1 | (lost ? 1U : 0U),
-                  std::memory_order_relaxed);
-  }
-  /// Of the last offers several have lost it: one may be by chance.
-  bool offers_lose() const noexcept {
-    constexpr std::uint32_t last = 0xffff;
-    return std::popcount(offers_.load(std::memory_order_relaxed) & last) >= few_lost;
-  }
-
   /// At that tick it was seen that others have had the core.
   void lost_core(Tick now) noexcept {
     lost_at_.store(now, std::memory_order_relaxed);
@@ -114,8 +102,6 @@ class WaitHistory {
   }
   /// That is long ago.
   void has_core() noexcept {
-    // Some are forgotten: two further ones are as many again.
-    if (offers_lose()) offers_.store(few_lost_but_two, std::memory_order_relaxed);
     const std::uint32_t limit = quick / poll_cost();
     if (quick_limit() != limit) quick_limit_.store(limit, std::memory_order_relaxed);
   }
@@ -138,15 +124,11 @@ class WaitHistory {
   void set_mode(WaitMode mode) noexcept { mode_.store(mode, std::memory_order_relaxed); }
 
  private:
-  static constexpr int few_lost = 4;
-  static constexpr std::uint32_t few_lost_but_two = 0b11;
-
   static std::uint32_t index(WaitKind kind) noexcept { return static_cast<std::uint32_t>(kind); }
 
   std::atomic<std::uint64_t> spin_ns_[wait_kinds] = {
       max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns, max_spin_ns};
   std::atomic<Tick> lost_at_{0};
-  std::atomic<std::uint32_t> offers_{0};  ///< a bit for each, 1: lost; the last one lowest
   std::atomic<std::uint32_t> quick_limit_{quick};
   std::atomic<std::uint32_t> poll_cost_{1};
   std::atomic<WaitMode> mode_{WaitMode::automatic};
@@ -236,8 +218,7 @@ class BasicPatience {
   std::uint64_t lasted_ns() const noexcept { return Actions::to_ns(Actions::now() - begun_); }
 
   std::uint64_t limit_ns(WaitMode mode, bool is_contended, bool crowded) const noexcept {
-    if (is_contended && (!crowded || Actions::history().offers_lose()))
-      return WaitHistory::contended_spin_ns;
+    if (is_contended && !crowded) return WaitHistory::contended_spin_ns;
     const std::uint64_t usual = Actions::history().spin_ns(kind_);
     return mode == WaitMode::spin_block || is_contended ? std::min(usual, WaitHistory::min_spin_ns)
                                                         : usual;
@@ -288,18 +269,14 @@ Turn BasicPatience<Actions>::next_slow(bool may_sleep, bool here) noexcept {
   if (!is_contended) history.has_core();
   // Where other programs want the core a yield may lose a time slice, and a sleep does not. With
   // more ranks than cores those who had it may be ranks of this job, to which it is to be offered.
-  const bool needs_offers = crowded && !(sleeps && is_contended && history.offers_lose());
-  const bool yields =
-      offers && (needs_offers || (mode != WaitMode::spin && !(is_contended && sleeps)));
+  const bool yields = offers && (crowded || (mode != WaitMode::spin && !(is_contended && sleeps)));
   if (yields)
     Actions::yield();
   else
     Actions::pause();
   const Tick now = Actions::now();
-  const bool lost =
-      Actions::to_ns(now - seen_) > WaitHistory::long_away_ns + slept_ns_ - slept_before_ns_;
-  if (lost) history.lost_core(now);
-  if (yields) history.offered(lost);
+  if (Actions::to_ns(now - seen_) > WaitHistory::long_away_ns + slept_ns_ - slept_before_ns_)
+    history.lost_core(now);
   seen_ = now;
   slept_before_ns_ = slept_ns_;
   return yields ? Turn::yielded : Turn::again;
@@ -346,20 +323,14 @@ class BasicPollPatience {
     const bool crowded = oversubscribed();
     const bool wanted = crowded || mode == WaitMode::block || mode == WaitMode::spin_block ||
                         contended<Actions>(now);
-    const bool sleeps = may_sleep && wanted && mode != WaitMode::spin;
-    const bool loses = sleeps && history.offers_lose() && contended<Actions>(now);
-    if (sleeps &&
-        Actions::to_ns(now - begun_) >= (loses ? WaitHistory::contended_spin_ns : crowded_spin_ns))
+    if (may_sleep && wanted && mode != WaitMode::spin &&
+        Actions::to_ns(now - begun_) >= crowded_spin_ns)
       return Turn::sleep;
-    // It sleeps at the next look, if it does nothing else until then.
-    if (loses && turns_ == per_look) return Turn::again;
     if (turns_ % (crowded ? between_crowded : between_yields) != 0) return Turn::again;
     if (mode == WaitMode::spin && !crowded) return Turn::again;
     Actions::yield();
     seen_ = Actions::now();
-    const bool lost = Actions::to_ns(seen_ - now) > WaitHistory::long_away_ns;
-    if (lost) history.lost_core(seen_);
-    history.offered(lost);
+    if (Actions::to_ns(seen_ - now) > WaitHistory::long_away_ns) history.lost_core(seen_);
     return Turn::yielded;
   }
 

@@ -160,30 +160,6 @@ TEST_F(Waiting, WithMoreRanksThanCoresThoseWhoTakeItMayBeRanksAndAreOfferedIt) {
   EXPECT_GE(Simulated::yields, 5U);
 }
 
-TEST_F(Waiting, WithMoreRanksThanCoresAWaitSleepsAtOnceWhereOffersLoseTheCore) {
-  set_oversubscribed(true);
-  Simulated::yield_ns = 3 * ms;
-  for (int i = 0; i < 4; ++i) until_sleep(WaitKind::barrier);
-  EXPECT_EQ(Simulated::yields, 4U);
-  for (int i = 0; i < 4; ++i) EXPECT_LE(until_sleep(WaitKind::barrier), 10 * us);
-  EXPECT_EQ(Simulated::yields, 4U) << "no offers";
-  // It is tried again after a while, at the cost of two.
-  Simulated::time += 2 * WaitHistory::contended_ns;
-  for (int i = 0; i < 4; ++i) until_sleep(WaitKind::barrier);
-  EXPECT_EQ(Simulated::yields, 6U);
-  // Also where no other program takes it any more.
-  Simulated::time += 2 * WaitHistory::contended_ns;
-  Simulated::yield_ns = 500;
-  EXPECT_GE(until_sleep(WaitKind::barrier), WaitHistory::min_spin_ns);
-  EXPECT_GE(Simulated::yields, 20U);
-
-  Simulated::history().set_mode(WaitMode::spin);
-  Simulated::yield_ns = 3 * ms;
-  TestPatience spins(WaitKind::barrier);
-  EXPECT_EQ(until_sleep(spins), 20 * ms);
-  EXPECT_GE(Simulated::yields, 26U) << "what cannot sleep offers it";
-}
-
 TEST_F(Waiting, ModesOfTheClientMeanWhatTheyName) {
   Simulated::history().set_mode(WaitMode::spin);
   TestPatience spins(WaitKind::operation);
@@ -255,21 +231,8 @@ TEST_F(Polling, WithMoreRanksThanCoresALoopOfNothingButPollsComesToSleep) {
   EXPECT_EQ(after(turns, 100), Turn::yielded);
 }
 
-TEST_F(Polling, ALoopOfNothingButPollsSleepsSoonWhereOffersLoseTheCore) {
-  set_oversubscribed(true);
-  Simulated::yield_ns = 3 * ms;
-  unsigned turns = 0;
-  for (int i = 0; i < 4; ++i) {
-    EXPECT_EQ(after(turns, 10), Turn::yielded);
-    polls.reset();
-  }
-  EXPECT_EQ(after(turns, 100), Turn::sleep);
-  EXPECT_EQ(turns, 128U);
-}
-
 TEST_F(Polling, ALoopThatDoesSomethingElseDoesNotSleep) {
   set_oversubscribed(true);
-  for (int i = 0; i < 16; ++i) Simulated::history().offered(true);
   unsigned turns = 0;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(after(turns, 5 * us), Turn::yielded);
 }
