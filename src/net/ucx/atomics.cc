@@ -20,6 +20,7 @@ constexpr Type types[] = {
 
 using Operand = AtomicPlan::Operand;
 struct Counterpart {
+  const char* name;
   std::uint32_t operation;  ///< not fetching, or GEX_OP_GET
   ucp_atomic_op_t of_ucx;
   Operand operand;
@@ -29,13 +30,13 @@ struct Counterpart {
 // process itself. UCX compares and moves bits, as ours does with floating point in what is left to
 // it here.
 constexpr Counterpart counterparts[] = {
-    {GEX_OP_ADD, UCP_ATOMIC_OP_ADD, Operand::first, true},
-    {GEX_OP_SUB, UCP_ATOMIC_OP_ADD, Operand::negated, true},
-    {GEX_OP_INC, UCP_ATOMIC_OP_ADD, Operand::one, true},
-    {GEX_OP_DEC, UCP_ATOMIC_OP_ADD, Operand::minus_one, true},
-    {GEX_OP_SET, UCP_ATOMIC_OP_SWAP, Operand::first, false},
-    {GEX_OP_CAS, UCP_ATOMIC_OP_CSWAP, Operand::first, false},
-    {GEX_OP_GET, UCP_ATOMIC_OP_ADD, Operand::zero, false},
+    {"ADD", GEX_OP_ADD, UCP_ATOMIC_OP_ADD, Operand::first, true},
+    {"SUB", GEX_OP_SUB, UCP_ATOMIC_OP_ADD, Operand::negated, true},
+    {"INC", GEX_OP_INC, UCP_ATOMIC_OP_ADD, Operand::one, true},
+    {"DEC", GEX_OP_DEC, UCP_ATOMIC_OP_ADD, Operand::minus_one, true},
+    {"SET", GEX_OP_SET, UCP_ATOMIC_OP_SWAP, Operand::first, false},
+    {"CAS", GEX_OP_CAS, UCP_ATOMIC_OP_CSWAP, Operand::first, false},
+    {"GET", GEX_OP_GET, UCP_ATOMIC_OP_ADD, Operand::zero, false},
 };
 
 const Type* type_of(std::uint32_t data_type) noexcept {
@@ -88,6 +89,14 @@ std::uint32_t atomic_operations(std::uint32_t data_type) noexcept {
   for (std::uint32_t bit = 0; bit <= 24; ++bit)
     if (atomic_plan(data_type, 1U << bit)) operations |= 1U << bit;
   return operations;
+}
+
+std::string names_of_operations(std::uint32_t data_type) {
+  const std::uint32_t operations = atomic_operations(data_type);
+  std::string names;
+  for (const Counterpart& one : counterparts)
+    if ((operations & one.operation) != 0) names.append(names.empty() ? "" : ", ").append(one.name);
+  return names;
 }
 
 }  // namespace gex::net::ucx

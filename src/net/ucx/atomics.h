@@ -1,6 +1,6 @@
 #pragma once
-// Which of libgex's atomic operations UCX carries out, and as which of its own: additions, bitwise
-// operations, swaps and comparisons with a swap, on words of 4 and 8 bytes.
+// Which of libgex's atomic operations UCX carries out, and as which of its own: additions, swaps
+// and comparisons with a swap, on words of 4 and 8 bytes.
 //
 // All go as fetching operations, whose completion means that the operation has been carried out.
 
@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace gex::net::ucx {
 
@@ -30,5 +31,8 @@ std::uint64_t operand_of(const AtomicPlan& plan, const void* first) noexcept;
 
 /// The operations on a type, as GEX_OP_* bits.
 std::uint32_t atomic_operations(std::uint32_t data_type) noexcept;
+
+/// Returns their names without those that fetch: "ADD, SUB, SET".
+std::string names_of_operations(std::uint32_t data_type);
 
 }  // namespace gex::net::ucx

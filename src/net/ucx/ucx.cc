@@ -1,5 +1,6 @@
 // The conduit's table, and what happens when a job joins and leaves.
 
+#include <gasnet_fwd.h>
 #include <gex/plugin/all_ranks.h>
 #include <gex/plugin/table.h>
 
@@ -328,10 +329,11 @@ void Ucx::describe(const Host& host,
                            : "by UCX; a flush in the next poll shows that the bytes of all "
                              "puts before it are at the peer. Puts over TCP by active messages "
                              "with an acknowledgement");
-  print("atomics", key == 0 ? "by messages"
-                            : "by UCX, for domains all of whose operations it has: ADD, SUB, INC, "
-                              "DEC, AND, OR, XOR, SET, CAS and GET of integers, also fetching; "
-                              "SET, SWAP, CAS and GET of floating point");
+  print("atomics", key == 0
+                       ? "by messages"
+                       : "by UCX, for domains all of whose operations it has: " +
+                             names_of_operations(GEX_DT_I64) + " of integers, " +
+                             names_of_operations(GEX_DT_DBL) + " of floating point, also fetching");
   print("under way", "at most " + std::to_string(OneSided::room.a_peer) +
                          " puts, gets and atomic operations to a peer and " +
                          std::to_string(OneSided::room.in_all) + " in all, of " +

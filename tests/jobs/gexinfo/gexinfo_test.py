@@ -674,6 +674,12 @@ class Ucx(Case):
         self.assertIsInstance(ucx["place"], int)
         self.assertRegex(ucx["reason"], r"^(a network interface|processors) .*UCX over \w+/\w+")
 
+    def test_what_its_atomic_operations_are(self):
+        choices = {one["name"]: one["text"] for one in self.conduits()["ucx"]["choices"]}
+        self.assertEqual(choices["atomics"], "by UCX, for domains all of whose operations it has: ADD, "
+                         "SUB, INC, DEC, SET, CAS, GET of integers, SET, CAS, GET of floating point, "
+                         "also fetching")
+
     def test_without_a_way_to_other_hosts(self):
         ucx = self.rule(GEX_UCX_TRANSPORTS="posix,self")
         self.assertIsNone(ucx["place"])
