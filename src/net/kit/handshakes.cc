@@ -16,7 +16,8 @@ constexpr std::chrono::seconds patience{10};
 
 void Handshakes::exchange(const Network& network) {
   std::vector<std::uint32_t> missing;  // those that send this rank a handshake
-  for (std::uint64_t distance = 1; distance < host_.size; distance *= 2) {
+  for (std::uint64_t distance = 1; distance < host_.size;
+       distance = network.with_all ? distance + 1 : distance * 2) {
     const auto behind = static_cast<std::uint32_t>((host_.rank + distance) % host_.size);
     const auto before =
         static_cast<std::uint32_t>((host_.rank + host_.size - distance) % host_.size);

@@ -32,6 +32,8 @@ class Handshakes {
     std::function<bool()> advance;
     /// Returns a rank that takes nothing now, if there is one.
     std::function<std::optional<std::uint32_t>()> refusing;
+    /// With all ranks, not only those that lie a power of two away.
+    bool with_all = false;
   };
   /// Sends this rank's and returns when those of the others have come and its own have gone; warns
   /// after some seconds which rank it waits for. Collective.

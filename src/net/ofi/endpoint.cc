@@ -155,8 +155,12 @@ std::vector<std::byte> Endpoint::name(std::string& error) const {
   return name;
 }
 
+bool Endpoint::opens_files_early() const noexcept {
+  return ofi::opens_files_early(info().fabric_attr->prov_name, fi_version());
+}
+
 void Endpoint::unlink_file() const {
-  if (!opens_files_early(info().fabric_attr->prov_name, fi_version())) return;
+  if (!habits_of(info()).has_files) return;
   std::string error;
   const std::vector<std::byte> bytes = name(error);
   const std::string text(reinterpret_cast<const char*>(bytes.data()),

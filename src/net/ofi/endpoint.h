@@ -42,8 +42,11 @@ class Endpoint {
 
   /// By what name peers reach it. Providers whose names are texts may have longer and shorter ones.
   std::vector<std::byte> name(std::string& error) const;
-  /// Once all peers have inserted the name: its entry in a file system, which would outlive a
-  /// process that ends without `close`, is removed.
+  /// Whether peers have opened the file of this endpoint once they have its name; else at the first
+  /// contact.
+  bool opens_files_early() const noexcept;
+  /// Once all peers have opened it: its entry in a file system, which would outlive the process, is
+  /// removed.
   void unlink_file() const;
   /// Ends all transfers. The buffers that the endpoint was given may go afterwards, not before.
   void close() noexcept { endpoint_.reset(); }

@@ -179,7 +179,8 @@ std::size_t Network::under_way() const noexcept {
 
 void Network::connect_neighbors() {
   const Habits habits = habits_of(endpoint_.info());
-  if (!habits.connects && !habits.shakes_hands) return;
+  const bool opens_files = habits.has_files && !endpoint_.opens_files_early();
+  if (!habits.connects && !habits.shakes_hands && !opens_files) return;
   handshakes_.exchange({
       .name = "ofi",
       .remedy = "GEX_OFI_INTERFACE chooses another interface",
@@ -197,6 +198,8 @@ void Network::connect_neighbors() {
         if (postponed_.empty()) return std::nullopt;
         return postponed_.front()->peer;
       },
+      // From then on the files are not needed.
+      .with_all = opens_files,
   });
 }
 

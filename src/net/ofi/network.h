@@ -73,7 +73,8 @@ class Network {
   /// Ready to receive.
   bool start(std::string& error) { return receive_.start(error); }
 
-  /// See net/kit/handshakes.h. Does nothing over a provider without connections.
+  /// See net/kit/handshakes.h. Does nothing over a provider without connections, but with all ranks
+  /// over one that opens a peer's file at the first contact.
   void connect_neighbors();
 
   /// Makes a connection with an endpoint of the peer's, and routes one-sided operations to it once

@@ -356,8 +356,9 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   if (!error.empty()) error = "ofi: " + error;
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   joined_over = all[host.rank].provider;
-  first.endpoint->unlink_file();
   first.network.connect_neighbors();
+  // All ranks have reached this one, where that is what opens its file.
+  first.endpoint->unlink_file();
   limits = {.max_message = max_message,
             .reply_depth = channel_depth,
             .max_transfer = made->extent_.max_transfer,
