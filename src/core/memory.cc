@@ -1,8 +1,9 @@
 #include "core/memory.h"
 
-#include <map>
+#include <algorithm>
+#include <memory>
 #include <mutex>
-#include <shared_mutex>
+#include <vector>
 
 #include "base/error.h"
 #include "base/immortal.h"
@@ -10,37 +11,117 @@
 namespace gex {
 
 namespace detail {
-constinit std::atomic<bool> has_other_kinds{false};
+constinit std::atomic<std::uintptr_t> kinds_begin{0};
+constinit std::atomic<std::uintptr_t> kinds_end{0};
 }  // namespace detail
 
 namespace {
 
 struct Piece {
-  std::size_t bytes;
+  std::uintptr_t begin;
+  std::uintptr_t end;
   const MemoryKind* kind;
 };
-struct Pieces {
-  std::shared_mutex mutex;
-  std::map<const std::byte*, Piece> by_address;
+
+/// A place in the table. Readers may come while it is written; they see so, and read again.
+struct Entry {
+  std::atomic<std::uintptr_t> begin{0};
+  std::atomic<std::uintptr_t> end{0};
+  std::atomic<const MemoryKind*> kind{nullptr};
 };
-Immortal<Pieces> pieces;
+
+/// The pieces by address. `version` is odd while they change.
+struct Table {
+  explicit Table(std::size_t room) : capacity(room), entries(new Entry[room]) {}
+
+  std::size_t capacity;
+  std::unique_ptr<Entry[]> entries;
+  std::atomic<std::size_t> count{0};
+  std::atomic<std::uint64_t> version{0};
+};
+
+struct Changes {
+  std::mutex mutex;
+  std::vector<Piece> pieces;
+};
+Immortal<Changes> the_changes;
+/// Never deleted: a reader may be in it. The next has twice the room, so all together are small.
+constinit std::atomic<Table*> current{nullptr};
+
+/// Writes all pieces to the table; under the lock.
+void store(const std::vector<Piece>& pieces) {
+  Table* table = current.load(std::memory_order_relaxed);
+  const bool grows = table == nullptr || table->capacity < pieces.size();
+  if (grows) table = new Table(std::max<std::size_t>(16, 2 * pieces.size()));
+  const std::uint64_t version = table->version.load(std::memory_order_relaxed);
+  table->version.store(version + 1, std::memory_order_relaxed);
+  // Release: who reads one of these sees that the version is odd.
+  table->count.store(pieces.size(), std::memory_order_release);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    table->entries[i].begin.store(pieces[i].begin, std::memory_order_release);
+    table->entries[i].end.store(pieces[i].end, std::memory_order_release);
+    table->entries[i].kind.store(pieces[i].kind, std::memory_order_release);
+  }
+  table->version.store(version + 2, std::memory_order_release);
+  if (grows) current.store(table, std::memory_order_release);
+  if (pieces.empty()) {
+    detail::kinds_end.store(0, std::memory_order_relaxed);
+    return;
+  }
+  std::uintptr_t end = 0;
+  for (const Piece& piece : pieces) end = std::max(end, piece.end);
+  detail::kinds_begin.store(pieces.front().begin, std::memory_order_relaxed);
+  detail::kinds_end.store(end, std::memory_order_relaxed);
+}
+
+/// The first piece that ends behind `address`: its kind, and where it begins; null if there is
+/// none.
+struct Found {
+  const MemoryKind* kind = nullptr;
+  std::uintptr_t begin = 0;
+};
+Found first_behind(std::uintptr_t address) noexcept {
+  // Acquire: pairs with the release of `store`.
+  const Table* const table = current.load(std::memory_order_acquire);
+  if (table == nullptr) return {};
+  for (;;) {
+    const std::uint64_t version = table->version.load(std::memory_order_acquire);
+    std::size_t low = 0;
+    const std::size_t count = table->count.load(std::memory_order_acquire);
+    for (std::size_t high = std::min(count, table->capacity); low < high;) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (table->entries[middle].end.load(std::memory_order_acquire) > address)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    Found found;
+    if (low < count && low < table->capacity)
+      found = {table->entries[low].kind.load(std::memory_order_acquire),
+               table->entries[low].begin.load(std::memory_order_acquire)};
+    // Acquire above: none of those reads is made after this one.
+    if (version % 2 == 0 && table->version.load(std::memory_order_relaxed) == version) return found;
+  }
+}
 
 }  // namespace
 
-const MemoryKind* kind_of_address(const void* address) noexcept {
-  Pieces& all = pieces.get();
-  const auto* at = static_cast<const std::byte*>(address);
-  const std::shared_lock lock(all.mutex);
-  auto behind = all.by_address.upper_bound(at);
-  if (behind == all.by_address.begin()) return nullptr;
-  --behind;
-  return static_cast<std::size_t>(at - behind->first) < behind->second.bytes ? behind->second.kind
-                                                                             : nullptr;
+const MemoryKind* detail::find_kind(const void* address) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const Found found = first_behind(at);
+  return found.begin <= at ? found.kind : nullptr;
+}
+
+bool is_host_memory(const void* address, std::size_t bytes) noexcept {
+  if (!has_other_kinds() || bytes == 0) return true;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const Found found = first_behind(at);
+  return found.kind == nullptr || found.begin >= at + bytes;
 }
 
 void detail::copy_by_kind(void* to, const void* from, std::size_t bytes) noexcept {
-  const MemoryKind* const there = kind_of_address(to);
-  const MemoryKind* const here = kind_of_address(from);
+  const MemoryKind* const there = kind_at(to);
+  const MemoryKind* const here = kind_at(from);
   if (there == nullptr && here == nullptr) {
     std::memcpy(to, from, bytes);
   } else if (there == nullptr || here == nullptr || there->kind == here->kind) {
@@ -62,7 +143,7 @@ void detail::copy_by_kind(void* to, const void* from, std::size_t bytes) noexcep
 }
 
 void detail::fill_by_kind(void* to, int value, std::size_t bytes) noexcept {
-  const MemoryKind* const kind = kind_of_address(to);
+  const MemoryKind* const kind = kind_at(to);
   if (kind == nullptr) {
     std::memset(to, value, bytes);
     return;
@@ -78,16 +159,27 @@ void detail::fill_by_kind(void* to, int value, std::size_t bytes) noexcept {
 }
 
 void add_memory(const void* address, std::size_t bytes, const MemoryKind& kind) {
-  Pieces& all = pieces.get();
-  const std::unique_lock lock(all.mutex);
-  all.by_address[static_cast<const std::byte*>(address)] = {bytes, &kind};
-  detail::has_other_kinds.store(true, std::memory_order_relaxed);
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  Changes& changes = the_changes.get();
+  const std::lock_guard lock(changes.mutex);
+  std::vector<Piece>& pieces = changes.pieces;
+  pieces.insert(
+      std::upper_bound(pieces.begin(), pieces.end(), begin,
+                       [](std::uintptr_t at, const Piece& piece) { return at < piece.begin; }),
+      {begin, begin + bytes, &kind});
+  store(pieces);
 }
 
 void remove_memory(const void* address) noexcept {
-  Pieces& all = pieces.get();
-  const std::unique_lock lock(all.mutex);
-  all.by_address.erase(static_cast<const std::byte*>(address));
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  Changes& changes = the_changes.get();
+  const std::lock_guard lock(changes.mutex);
+  std::vector<Piece>& pieces = changes.pieces;
+  const auto found = std::find_if(pieces.begin(), pieces.end(),
+                                  [&](const Piece& piece) { return piece.begin == begin; });
+  if (found == pieces.end()) return;
+  pieces.erase(found);
+  store(pieces);
 }
 
 void require_host_memory(const void* address, const char* what, const char* call) noexcept {

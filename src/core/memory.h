@@ -1,15 +1,18 @@
 #pragma once
-// Kinds of memory that segments are made of, and the one way by which the library's own code moves
+// Kinds of memory that segments are made of, and the ways by which the library's own code moves
 // bytes in and out of them.
 //
-// A segment of another kind than the host's, a device's for example, is mapped by no process, not
-// even by its owner: `PublishedSegment::mapped` stays null, so that inlined puts, gets and atomic
-// operations of clients, and every copy between neighbors, leave it to messages, or to the network
-// where that has a key for it. What such messages carry is copied by `copy_memory` alone, at both
-// ends; all other code touches only memory of the host.
+// A segment of another kind than the host's, a device's for example, is not for a processor's loads
+// and stores, not even its owner's: `PublishedSegment::mapped` stays null, so that inlined puts,
+// gets and atomic operations of clients, and every copy between neighbors, leave it to what
+// follows. Where a kind of this process reaches the peer's memory, it copies by itself
+// (rma/by_kind.h); else messages carry the bytes, or the network where that has a key for the
+// segment. What messages carry is copied by `copy_memory` at both ends; all other code touches only
+// memory of the host.
 //
-// As long as no segment is of another kind, `copy_memory` is memcpy behind a branch that is always
-// predicted.
+// Which kind an address has is found without a lock: between the lowest and the highest address of
+// all such segments in a sorted array. As long as there is none, every address is above the
+// highest, which is a load and a branch that is always predicted.
 //
 // Thread rules: any. A kind is there before its first segment, and outlives the last.
 
@@ -17,30 +20,76 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/completion.h"
 
 namespace gex {
 
-/// Memory of one kind on one device.
-struct MemoryKind {
+/// Memory of one kind on one device, and what copies it. A room that has such memory derives from
+/// it. Its functions may be called by any thread, in handlers too.
+class MemoryKind {
+ public:
   const char* name;      ///< for messages: "CUDA"
   net::MemoryKind kind;  ///< not the host's
   std::uint32_t device;  ///< as of the kind's own interface
-  /// Copies between memory of this kind and memory of this kind or the host's.
-  void (*copy)(void* to, const void* from, std::size_t bytes) noexcept;
+
+  constexpr MemoryKind(const char* its_name, net::MemoryKind its_kind,
+                       std::uint32_t its_device) noexcept
+      : name(its_name), kind(its_kind), device(its_device) {}
+  MemoryKind(const MemoryKind&) = delete;
+  MemoryKind& operator=(const MemoryKind&) = delete;
+
+  /// Copies between memory of this class of kinds, of any of its devices, and such memory or the
+  /// host's. The bytes are at their destination when this returns.
+  virtual void copy(void* to, const void* from, std::size_t bytes) const noexcept = 0;
+
+  /// Begins such a copy. Once it is done, in this call or in a poll, it completes one part of
+  /// `done` and, unless that is null, of `local`.
+  virtual void begin_copy(void* to, const void* from, std::size_t bytes, StdCompletion::Word* done,
+                          StdCompletion::Word* local) const noexcept = 0;
+
+  /// Allocates memory, or returns null with the reason in `why`.
+  virtual void* allocate(std::size_t bytes, std::string& why) const = 0;
+  virtual void release(void* memory, std::size_t bytes) const noexcept = 0;
+
+  /// Why a client's memory cannot be a segment of this kind; nothing: it can.
+  virtual std::optional<std::string> refuses(const void* address, std::size_t bytes) const = 0;
+
+ protected:
+  ~MemoryKind() = default;
 };
 
 namespace detail {
-/// Relaxed: this is set before any address in such a segment is given to another thread.
-extern constinit std::atomic<bool> has_other_kinds;
+/// From the lowest address of memory of other kinds to behind the highest; the end is 0 while there
+/// is none. Relaxed: both are set before any address in such a segment is given to another thread.
+extern constinit std::atomic<std::uintptr_t> kinds_begin;
+extern constinit std::atomic<std::uintptr_t> kinds_end;
+const MemoryKind* find_kind(const void* address) noexcept;
 void copy_by_kind(void* to, const void* from, std::size_t bytes) noexcept;
 void fill_by_kind(void* to, int value, std::size_t bytes) noexcept;
 }  // namespace detail
 
 /// Returns true if there may be segments of another kind than the host's.
 inline bool has_other_kinds() noexcept {
-  return detail::has_other_kinds.load(std::memory_order_relaxed);
+  return detail::kinds_end.load(std::memory_order_relaxed) != 0;
 }
+
+/// The kind of the segment of this process's in which the address lies; null: memory of the host.
+inline const MemoryKind* kind_at(const void* address) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (at >= detail::kinds_end.load(std::memory_order_relaxed) ||
+      at < detail::kinds_begin.load(std::memory_order_relaxed)) [[likely]]
+    return nullptr;
+  return detail::find_kind(address);
+}
+
+/// Returns true if no byte of the range lies in a segment of another kind than the host's.
+bool is_host_memory(const void* address, std::size_t bytes) noexcept;
 
 /// Copies bytes of which either end may lie in a segment of this process's, whatever its kind. They
 /// do not overlap.
@@ -59,13 +108,7 @@ inline void fill_memory(void* to, int value, std::size_t bytes) noexcept {
     detail::fill_by_kind(to, value, bytes);
 }
 
-/// The kind of the segment of this process's in which the address lies; null: memory of the host.
-const MemoryKind* kind_of_address(const void* address) noexcept;
-inline const MemoryKind* kind_at(const void* address) noexcept {
-  return has_other_kinds() ? kind_of_address(address) : nullptr;
-}
-
-/// A segment of that kind begins to exist, or ends.
+/// A segment of that kind begins to exist, or ends. Segments overlap no others.
 void add_memory(const void* address, std::size_t bytes, const MemoryKind& kind);
 void remove_memory(const void* address) noexcept;
 

@@ -3,13 +3,13 @@
 
 #include <gasnetex.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/os_mapping.h"
 #include "core/endpoint_address.h"
 #include "core/memory.h"
 
@@ -28,6 +28,13 @@ struct _gex_Client {
   bool progress_threads_queried = false;
 };
 
+/// Handle of a memory kind other than the host's.
+struct _gex_MK {
+  gex_Client_t client = nullptr;
+  const gex::MemoryKind* kind = nullptr;
+  std::atomic<std::uint32_t> segments{0};  ///< made of it; relaxed, only a count
+};
+
 /// Handle of a segment.
 struct _gex_Segment {
   gex_Client_t client = nullptr;
@@ -37,7 +44,8 @@ struct _gex_Segment {
   std::uintptr_t size = 0;
   bool shared = false;                    ///< in this process's part of the neighborhood's memory
   const gex::MemoryKind* kind = nullptr;  ///< null: memory of the host
-  gex::os::Mapping pages;                 ///< memory of the library's that is not shared
+  gex_MK_t made_of = nullptr;             ///< null: memory of the host
+  std::shared_ptr<void> memory;           ///< of the library's, not shared; it ends with this
   std::uint32_t bindings = 0;             ///< endpoints it is bound to
   /// With the network (give_to_network, core/segment.h).
   enum class Registration : unsigned char { none, refused, done } registration{};

@@ -30,7 +30,7 @@ bool has_nothing() noexcept {
 constexpr std::uint64_t no_job = 0;
 
 Deliverer the_deliverer = deliver_nothing;
-constexpr unsigned max_pollers = 4;
+constexpr unsigned max_pollers = 8;
 Poller pollers[max_pollers];
 constinit thread_local unsigned polls_since_departure __attribute__((tls_model("initial-exec"))) =
     0;

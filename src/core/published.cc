@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/os_memory_limits.h"
 #include "core/endpoint_address.h"
+#include "core/memory.h"
 #include "core/process.h"
 
 namespace gex {
@@ -63,7 +64,13 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
   segment.owner_address = owner_address;
   segment.size = size;
   if (jobrank == gex_proc_.jobrank) {
-    if (kind == net::host_memory) segment.mapped = reinterpret_cast<std::byte*>(owner_address);
+    auto* const own = reinterpret_cast<std::byte*>(owner_address);
+    if (kind == net::host_memory) {
+      segment.mapped = own;
+    } else if (size != 0) {
+      segment.reached = own;
+      segment.reached_by = kind_at(own);
+    }
     publish_own_segment(endpoint_address, segment);
     return;
   }
@@ -80,7 +87,16 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
   }
   // Only now, so that a segment which has not changed keeps its mapping.
   if (entry.mapped != nullptr) neighborhood.unmap_segment(entry.mapped);
+  if (entry.reached != nullptr) memory_sharing()->close({entry.reached, entry.reached_by});
   entry = segment;
+}
+
+void publish_reached(unsigned endpoint_address, gex_Rank_t jobrank,
+                     const OpenedMemory& opened) noexcept {
+  PublishedSegment& entry = table_for_writing(endpoint_address)[jobrank];
+  const std::unique_lock lock(mapping_segments);
+  entry.reached = opened.reached;
+  entry.reached_by = opened.by;
 }
 
 MappedSegments::MappedSegments() noexcept {

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <span>
 
+#include "core/memory_sharing.h"
+
 namespace gex {
 
 struct PublishedSegment {
@@ -21,6 +23,10 @@ struct PublishedSegment {
   /// The network's key for it, or null: the network's one-sided operations do not reach it.
   const void* key = nullptr;
   net::MemoryKind kind = net::host_memory;
+  /// Where copies of `reached_by`, a kind of this process's, reach memory of another kind than the
+  /// host's; null: they do not.
+  std::byte* reached = nullptr;
+  const MemoryKind* reached_by = nullptr;
 
   std::intptr_t displacement() const noexcept {
     return mapped == nullptr ? GEX_NOT_MAPPED_
@@ -48,6 +54,10 @@ inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};
 void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
                      std::uintptr_t size, std::uint64_t offset,
                      net::MemoryKind kind = net::host_memory) noexcept;
+/// Records that copies of a kind reach a segment that was published before. What was recorded so
+/// before is closed when the segment is published again.
+void publish_reached(unsigned endpoint_address, gex_Rank_t jobrank,
+                     const OpenedMemory& opened) noexcept;
 /// Records what this process bound to an endpoint of its own.
 void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segment) noexcept;
 

@@ -1,6 +1,7 @@
 #include "core/segment.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -68,7 +69,16 @@ gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes, gex_Fl
   os::Mapping pages = os::Mapping::anonymous(bytes);
   if (!pages) return nullptr;
   gex_Segment_t segment = make(client, pages.data(), bytes, flags);
-  segment->pages = std::move(pages);
+  segment->memory = std::make_shared<os::Mapping>(std::move(pages));
+  return segment;
+}
+
+gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes, gex_Flags_t flags,
+                               const MemoryKind& kind, std::string& why) {
+  void* const memory = kind.allocate(bytes, why);
+  if (memory == nullptr) return nullptr;
+  gex_Segment_t segment = register_segment(client, memory, bytes, flags, &kind);
+  segment->memory = {memory, [&kind, bytes](void* at) { kind.release(at, bytes); }};
   return segment;
 }
 
@@ -90,6 +100,8 @@ void destroy_segment(gex_Segment_t segment, bool untouched) {
   if (segment->registration == _gex_Segment::Registration::done)
     process().conduit->deregister_segment(segment->key.data());
   if (segment->kind != nullptr) remove_memory(segment->address);
+  if (segment->made_of != nullptr)
+    segment->made_of->segments.fetch_sub(1, std::memory_order_relaxed);
   if (segment->shared) process().neighborhood.give_segment_back(segment->address, untouched);
   delete segment;
 }
@@ -105,7 +117,10 @@ void bind_segment(gex_EP_t endpoint, gex_Segment_t segment) {
       own.owner_address = reinterpret_cast<std::uintptr_t>(segment->address);
       own.size = segment->size;
       own.kind = net_kind_of(*segment);
-      if (segment->kind == nullptr) own.mapped = segment->address;
+      if (segment->kind == nullptr)
+        own.mapped = segment->address;
+      else
+        own.reached = segment->address, own.reached_by = segment->kind;
     }
   }
   publish_own_segment(endpoint->address(), own);

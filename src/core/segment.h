@@ -8,6 +8,7 @@
 #include <gasnetex.h>
 
 #include <cstddef>
+#include <string>
 
 #include "core/objects.h"
 #include "core/published.h"
@@ -20,6 +21,11 @@ std::uint64_t usable_memory();
 /// Makes a segment of `bytes` in memory of the library's, which is not more than is usable; null,
 /// with the reason in errno, if there are no addresses for it. Any thread.
 gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes, gex_Flags_t flags = 0);
+
+/// Makes a segment of `bytes` of memory that the kind allocates; null, with the reason in `why`, if
+/// it has none. Any thread.
+gex_Segment_t allocate_segment(gex_Client_t client, std::uintptr_t bytes, gex_Flags_t flags,
+                               const MemoryKind& kind, std::string& why);
 
 /// Makes a segment of the client's memory, which is the host's (null) or of another kind, that
 /// outlives it. Any thread.

@@ -126,8 +126,12 @@ void Team::refresh_interleaved() noexcept {
 void Team::refresh_displacements() noexcept {
   if (!are_displacements_kept()) return;
   auto* const displacement = reinterpret_cast<std::intptr_t*>(this + 1);
+  // Inline code copies, and the local memory of an endpoint with another kind of segment is of that
+  // kind.
+  const bool copies = endpoint->segment == nullptr || endpoint->segment->kind == nullptr;
   for (gex_Rank_t r = 0; r < size; ++r)
-    set_displacement(displacement[r], segment_of(r).displacement());
+    set_displacement(displacement[r],
+                     copies ? segment_of(r).displacement() : std::intptr_t{GEX_NOT_MAPPED_});
   if (by_jobrank_.empty()) return;
   for (gex_Rank_t r = 0; r < size; ++r)
     if (primordial_rank_of(jobrank_of(r)) == r)

@@ -6,6 +6,7 @@
 #include "base/patience.h"
 #include "core/network_watch.h"
 #include "core/thread.h"
+#include "core/unrung_work.h"
 
 namespace gex {
 
@@ -81,7 +82,7 @@ void register_marks(void (*set_marks)() noexcept) noexcept {
 std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* context),
                                void* context) noexcept {
   constexpr std::uint64_t nap_ns = 50'000;
-  if (detail::waiting.naps) limit_ns = std::min(limit_ns, nap_ns);
+  if (detail::waiting.naps || has_unrung_work()) limit_ns = std::min(limit_ns, nap_ns);
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
   shm::SleeperCount& sleepers = neighborhood.sleepers();

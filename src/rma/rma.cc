@@ -9,6 +9,7 @@
 #include "core/team.h"
 #include "observe/restricted.h"
 #include "observe/trace.h"
+#include "rma/by_kind.h"
 #include "rma/native.h"
 #include "rma/reference.h"
 
@@ -58,6 +59,8 @@ bool is_immediate(gex_Flags_t flags) noexcept {
 Injected inject_put(const Transfer& transfer, const Targets& targets, LocalCompletion wanted,
                     gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
+  if (transfer.kind != nullptr) [[unlikely]]
+    return put_by_kind(transfer, targets, immediate && wanted == LocalCompletion::now);
   // Messages take the payload with them.
   if (!transfer.native)
     return put_parts(transfer, targets.done, immediate) != 0 ? not_injected
@@ -77,6 +80,8 @@ Injected inject_put(const Transfer& transfer, const Targets& targets, LocalCompl
 
 Injected inject_get(const Transfer& transfer, const Targets& targets, gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
+  if (transfer.kind != nullptr) [[unlikely]]
+    return get_by_kind(transfer, targets);
   if (!transfer.native)
     return get_parts(transfer, targets.done, immediate) != 0 ? not_injected
                                                              : Injected{parts_of(transfer)};
@@ -87,13 +92,13 @@ Injected inject_get(const Transfer& transfer, const Targets& targets, gex_Flags_
 /// Returns true if a put was no more than a copy, or nothing at all.
 [[gnu::always_inline]] inline bool put_by_copy(const Transfer& transfer) noexcept {
   if (transfer.size == 0) return true;
-  if (transfer.mapped == nullptr) return false;
+  if (transfer.mapped == nullptr || transfer.kind != nullptr) return false;
   copy_memory(transfer.mapped, transfer.local, transfer.size);
   return true;
 }
 [[gnu::always_inline]] inline bool get_by_copy(const Transfer& transfer) noexcept {
   if (transfer.size == 0) return true;
-  if (transfer.mapped == nullptr) return false;
+  if (transfer.mapped == nullptr || transfer.kind != nullptr) return false;
   copy_memory(transfer.local, transfer.mapped, transfer.size);
   return true;
 }
@@ -131,6 +136,8 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
                         ? segment.mapped + (transfer.remote - segment.owner_address)
                         : nullptr;
   if (inside) find_way(transfer, segment);
+  if (has_other_kinds() && inside && size != 0) [[unlikely]]
+    find_kind(transfer, segment);
   // Outside the neighborhood the owner checks.
   if (!inside && process().neighborhood.contains(peer.jobrank) && size != 0)
     fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", name_of(call), size,

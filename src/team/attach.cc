@@ -32,10 +32,11 @@ struct Announcement {
   gex_Rank_t jobrank;
   std::uint32_t endpoint;
   std::uint64_t address;
-  std::uint64_t size;    ///< 0: none
-  std::uint64_t offset;  ///< as of publish_segment
-  std::uint64_t kind;    ///< of its memory
-  std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
+  std::uint64_t size;       ///< 0: none
+  std::uint64_t offset;     ///< as of publish_segment
+  std::uint64_t kind;       ///< of its memory
+  std::uint64_t usable;     ///< bytes of memory the host has for segments, as this process sees it
+  ExportedMemory exported;  ///< what opens it in other processes of the host
   std::int64_t flaw;  ///< GASNET_OK, or the error of arguments with which nothing can be attached
 };
 
@@ -100,15 +101,62 @@ void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* c
   if (!keyed.key.empty()) publish_key(endpoint, announced.jobrank, keyed.key);
 }
 
+/// Sends the descriptors without which neighbors cannot open segments of this process's, and
+/// returns when all members have. Collective, and nothing where no segment needs any.
+void send_descriptors(Team& team, const std::vector<Keyed<Announcement>>& mine,
+                      const std::vector<Keyed<Announcement>>& all) {
+  const auto needs_descriptor = [](const Keyed<Announcement>& announced) {
+    return announced.record.exported.needs_descriptor != 0;
+  };
+  if (std::none_of(all.begin(), all.end(), needs_descriptor)) return;
+  struct Receiver {
+    std::uint64_t jobrank;
+    std::uint64_t post;  ///< 0: it receives none
+  };
+  const MemorySharing& sharing = *memory_sharing();
+  const Receiver own{gex_proc_.jobrank, sharing.begin_receiving()};
+  for (const auto& block : exchange(team, std::as_bytes(std::span(&own, 1)))) {
+    Receiver receiver{};
+    if (block.size() != sizeof receiver) fatal("a member is in another collective call");
+    std::memcpy(&receiver, block.data(), sizeof receiver);
+    const auto jobrank = static_cast<gex_Rank_t>(receiver.jobrank);
+    if (receiver.post == 0 || jobrank == gex_proc_.jobrank ||
+        !process().neighborhood.contains(jobrank))
+      continue;
+    for (const Keyed<Announcement>& announced : mine)
+      if (needs_descriptor(announced)) sharing.send(announced.record.exported, receiver.post);
+  }
+  exchange(team, {});
+  sharing.end_receiving();
+}
+
+/// Opens the segments of neighbors that are of another kind than the host's, where that is
+/// possible.
+void open_memory(gex_Client_t client, const std::vector<Keyed<Announcement>>& all) {
+  for (const Keyed<Announcement>& keyed : all) {
+    const Announcement& announced = keyed.record;
+    if (announced.exported.exported == 0 || announced.jobrank == gex_proc_.jobrank ||
+        !process().neighborhood.contains(announced.jobrank))
+      continue;
+    const OpenedMemory opened =
+        memory_sharing()->open(announced.exported, announced.jobrank, announced.size);
+    if (opened.reached != nullptr)
+      publish_reached(endpoint_address(client->index, announced.endpoint), announced.jobrank,
+                      opened);
+  }
+}
+
 /// Returns what this process announces of that endpoint, which may have no segment.
 Announcement announcement_of(const _gex_EP& endpoint) {
-  Announcement mine{gex_proc_.jobrank, endpoint.index,   0, 0,
-                    not_shared,        net::host_memory, 0, GASNET_OK};
+  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, net::host_memory, 0, {},
+                    GASNET_OK};
   if (const gex_Segment_t segment = endpoint.segment) {
     mine.address = reinterpret_cast<std::uint64_t>(segment->address);
     mine.size = segment->size;
     mine.offset = shared_offset(*segment);
     mine.kind = net_kind_of(*segment);
+    if (segment->kind != nullptr && memory_sharing() != nullptr)
+      mine.exported = memory_sharing()->export_segment(*segment);
   }
   return mine;
 }
@@ -216,8 +264,10 @@ int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
     Keyed<Announcement>& own = mine.back();
     if (endpoints[i]->segment != nullptr) own.key = key_of(*endpoints[i]->segment);
   }
-  for (const Keyed<Announcement>& announced : exchange_keyed<Announcement>(team, mine, call))
-    record(team.client, announced, call);
+  const std::vector<Keyed<Announcement>> all = exchange_keyed<Announcement>(team, mine, call);
+  for (const Keyed<Announcement>& announced : all) record(team.client, announced, call);
+  send_descriptors(team, mine, all);
+  open_memory(team.client, all);
   refresh_displacements();
   // No member uses another's segment before that other has received what all announced.
   exchange(team, {});

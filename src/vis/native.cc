@@ -32,11 +32,24 @@ PieceLimits limits() noexcept {
           network.max_transfer};
 }
 
+/// Returns true if no part of a local region is in a segment of another kind than the host's.
+bool is_on_host(const StridedRegion& region) noexcept {
+  Extent extent;
+  return extent_of(*region.shape, region.end, extent) &&
+         is_host_memory(region.first + extent.start, extent.bytes);
+}
+bool is_on_host(const BlockList& list) noexcept {
+  for (std::size_t i = 0; i < list.count(); ++i)
+    if (!is_host_memory(list.address(i), list.length(i))) return false;
+  return true;
+}
+
 template <class Region>
 bool decide(const rma::Transfer& target, const Region& peer, const Region& own, std::size_t bytes,
             std::size_t message) noexcept {
-  // The network reaches a local region in host memory only, and a region may be in several kinds.
-  if (!target.native || policy == Policy::never || has_other_kinds()) return false;
+  // The network reaches a local region in host memory only.
+  if (!target.native || policy == Policy::never) return false;
+  if (has_other_kinds() && !is_on_host(own)) return false;
   if (policy == Policy::always) return true;
   const std::size_t messages = (bytes + message - 1) / message;
   return count_operations(peer, own, {limits(), bytes}) <= 2 * messages;

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace gex {
@@ -21,17 +23,27 @@ int copies = 0;
 bool is_in(const Inverted& memory, const void* address) {
   return address >= memory.bytes && address < memory.bytes + Inverted::size;
 }
-template <Inverted& own>
-void copy(void* to, const void* from, std::size_t bytes) noexcept {
-  ++copies;
-  const bool inverts = is_in(own, to) != is_in(own, from);
-  for (std::size_t i = 0; i < bytes; ++i) {
-    const std::byte value = static_cast<const std::byte*>(from)[i];
-    static_cast<std::byte*>(to)[i] = inverts ? ~value : value;
+struct InvertedKind final : MemoryKind {
+  constexpr InvertedKind(const char* its_name, net::MemoryKind its_kind, const Inverted& memory)
+      : MemoryKind(its_name, its_kind, 0), own(memory) {}
+  void copy(void* to, const void* from, std::size_t bytes) const noexcept override {
+    ++copies;
+    const bool inverts = is_in(own, to) != is_in(own, from);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      const std::byte value = static_cast<const std::byte*>(from)[i];
+      static_cast<std::byte*>(to)[i] = inverts ? ~value : value;
+    }
   }
-}
-constexpr MemoryKind kind{"INVERTED", net::cuda_memory, 0, copy<first>};
-constexpr MemoryKind other_kind{"ALSO", net::hip_memory, 1, copy<second>};
+  void begin_copy(void*, const void*, std::size_t, StdCompletion::Word*,
+                  StdCompletion::Word*) const noexcept override {}
+  void* allocate(std::size_t, std::string&) const override { return nullptr; }
+  void release(void*, std::size_t) const noexcept override {}
+  std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
+
+  const Inverted& own;
+};
+constexpr InvertedKind kind{"INVERTED", net::cuda_memory, first};
+constexpr InvertedKind other_kind{"ALSO", net::hip_memory, second};
 
 class Memory : public testing::Test {
  protected:
@@ -99,6 +111,45 @@ TEST_F(Memory, IsFilledByTheKind) {
   EXPECT_EQ(first.bytes[9000], ~std::byte{0x5a});
   EXPECT_EQ(first.bytes[9001], std::byte{0xff});
   remove_memory(first.bytes);
+}
+
+TEST_F(Memory, IsFoundAmongManySegments) {
+  // Every second page of these, in no order, so that all have gaps around them.
+  constexpr std::size_t page = 100, pages = Inverted::size / page;
+  for (std::size_t i = 0; i < pages; i += 2)
+    add_memory(first.bytes + i * 7 % pages * page, page, i % 4 == 0 ? kind : other_kind);
+  EXPECT_TRUE(has_other_kinds());
+  for (std::size_t i = 0; i < pages; ++i) {
+    std::byte* const at = first.bytes + i * page;
+    EXPECT_EQ(kind_at(at) != nullptr, i % 2 == 0) << i;
+    EXPECT_EQ(kind_at(at + page - 1), kind_at(at)) << i;
+    EXPECT_EQ(is_host_memory(at, page), i % 2 != 0) << i;
+    EXPECT_EQ(is_host_memory(at, page + 1), i % 2 != 0 && i + 1 == pages) << i;
+    EXPECT_TRUE(is_host_memory(at, 0));
+  }
+  EXPECT_TRUE(is_host_memory(second.bytes, Inverted::size));
+  for (std::size_t i = 0; i < pages; i += 2) remove_memory(first.bytes + i * page);
+  EXPECT_FALSE(has_other_kinds());
+  EXPECT_EQ(kind_at(first.bytes), nullptr);
+  EXPECT_TRUE(is_host_memory(first.bytes, Inverted::size));
+}
+
+TEST_F(Memory, IsFoundWhileOthersComeAndGo) {
+  add_memory(first.bytes + 5000, 100, kind);
+  std::atomic<bool> over{false};
+  std::thread reader([&] {
+    while (!over) {
+      EXPECT_EQ(kind_at(first.bytes + 5050), &kind);
+      EXPECT_TRUE(is_host_memory(first.bytes + 5100, 100));
+    }
+  });
+  for (int round = 0; round < 500; ++round) {
+    for (std::size_t i = 0; i < 40; ++i) add_memory(first.bytes + i * 100, 100, other_kind);
+    for (std::size_t i = 0; i < 40; ++i) remove_memory(first.bytes + i * 100);
+  }
+  over = true;
+  reader.join();
+  remove_memory(first.bytes + 5000);
 }
 
 TEST_F(Memory, IsRefusedWithTheReasonWhereOnlyTheHostsWill) {

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "base/error_environment.h"
 #include "core/memory.h"
 #include "core/segment.h"
+#include "core/thread.h"
 
 namespace {
 
@@ -37,11 +39,23 @@ void* reach(const void* address) {
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - device);
   return offset < device_bytes ? reached + offset : const_cast<void*>(address);
 }
-void copy(void* to, const void* from, std::size_t bytes) noexcept {
-  copies.fetch_add(1);
-  std::memcpy(reach(to), reach(from), bytes);
-}
-constexpr gex::MemoryKind fake{"FAKE", gex::net::cuda_memory, 7, copy};
+struct Fake final : gex::MemoryKind {
+  constexpr Fake() : MemoryKind("FAKE", gex::net::cuda_memory, 7) {}
+  void copy(void* to, const void* from, std::size_t bytes) const noexcept override {
+    copies.fetch_add(1);
+    std::memcpy(reach(to), reach(from), bytes);
+  }
+  void begin_copy(void* to, const void* from, std::size_t bytes, gex::CompletionTarget done,
+                  gex::CompletionTarget local) const noexcept override {
+    copy(to, from, bytes);
+    gex::complete(done);
+    if (local != nullptr) gex::complete(local);
+  }
+  void* allocate(std::size_t, std::string&) const override { return nullptr; }
+  void release(void*, std::size_t) const noexcept override {}
+  std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
+};
+constexpr Fake fake;
 
 [[noreturn]] void fail(const char* what, int line) {
   std::fprintf(stderr, "kinds_test: rank %u, line %d: %s\n", gex_System_QueryJobRank(), line, what);
@@ -51,6 +65,9 @@ constexpr gex::MemoryKind fake{"FAKE", gex::net::cuda_memory, 7, copy};
 #define CHECK(condition) ((condition) ? void() : fail(#condition, __LINE__))
 
 gex_TM_t team;
+/// For local memory of the host: the team, or in checked mode, where that must be memory of the
+/// endpoint's segment, an endpoint with host memory.
+gex_TM_t from_host;
 gex_Rank_t rank, ranks;
 
 void barrier() {
@@ -83,24 +100,24 @@ void try_puts_and_gets(gex_Rank_t peer) {
     const auto bytes = pattern(rank, number, size);
     std::vector<std::byte> back(size);
     // From the host, in each form.
-    gex_RMA_PutBlocking(team, peer, there, const_cast<std::byte*>(bytes.data()), size, 0);
-    gex_RMA_GetBlocking(team, back.data(), peer, there, size, 0);
+    gex_RMA_PutBlocking(from_host, peer, there, const_cast<std::byte*>(bytes.data()), size, 0);
+    gex_RMA_GetBlocking(from_host, back.data(), peer, there, size, 0);
     CHECK(back == bytes);
     std::fill(back.begin(), back.end(), std::byte{0});
-    gex_Event_Wait(gex_RMA_PutNB(team, peer, there + device_bytes / 4,
+    gex_Event_Wait(gex_RMA_PutNB(from_host, peer, there + device_bytes / 4,
                                  const_cast<std::byte*>(bytes.data()), size, GEX_EVENT_DEFER, 0));
-    gex_Event_Wait(gex_RMA_GetNB(team, back.data(), peer, there + device_bytes / 4, size, 0));
+    gex_Event_Wait(gex_RMA_GetNB(from_host, back.data(), peer, there + device_bytes / 4, size, 0));
     CHECK(back == bytes);
     std::fill(back.begin(), back.end(), std::byte{0});
-    gex_RMA_PutNBI(team, peer, there + device_bytes / 2, const_cast<std::byte*>(bytes.data()), size,
-                   GEX_EVENT_NOW, 0);
+    gex_RMA_PutNBI(from_host, peer, there + device_bytes / 2, const_cast<std::byte*>(bytes.data()),
+                   size, GEX_EVENT_NOW, 0);
     gex_NBI_Wait(GEX_EC_ALL, 0);
-    gex_RMA_GetNBI(team, back.data(), peer, there + device_bytes / 2, size, 0);
+    gex_RMA_GetNBI(from_host, back.data(), peer, there + device_bytes / 2, size, 0);
     gex_NBI_Wait(GEX_EC_ALL, 0);
     CHECK(back == bytes);
   }
-  gex_RMA_PutBlockingVal(team, peer, there, 0x1122334455667788, 8, 0);
-  CHECK(gex_RMA_GetBlockingVal(team, peer, there, 8, 0) == 0x1122334455667788);
+  gex_RMA_PutBlockingVal(from_host, peer, there, 0x1122334455667788, 8, 0);
+  CHECK(gex_RMA_GetBlockingVal(from_host, peer, there, 8, 0) == 0x1122334455667788);
 }
 
 /// Both ends in devices.
@@ -133,7 +150,7 @@ void try_vis(gex_Rank_t peer) {
   gex_VIS_StridedGetBlocking(team, own, turned, peer, there, loose, element, count, 2, 0);
   std::fill(back.begin(), back.end(), std::byte{0});
   gex_VIS_StridedPutBlocking(team, peer, there, dense, own, turned, element, count, 2, 0);
-  gex_RMA_GetBlocking(team, back.data(), peer, there, bytes, 0);
+  gex_RMA_GetBlocking(from_host, back.data(), peer, there, bytes, 0);
   CHECK(back == source);
   // Lists.
   std::vector<void*> entries, own_entries;
@@ -151,7 +168,7 @@ void try_vis(gex_Rank_t peer) {
     CHECK(std::memcmp(reach(own_entries[i]), source.data() + i * 600, 600) == 0);
   const gex_Memvec_t whole{there, rows * 600};
   gex_VIS_VectorPutBlocking(team, peer, 1, &whole, rows, blocks.data(), 0);
-  gex_RMA_GetBlocking(team, back.data(), peer, there, rows * 600, 0);
+  gex_RMA_GetBlocking(from_host, back.data(), peer, there, rows * 600, 0);
   CHECK(std::memcmp(back.data(), source.data(), rows * 600) == 0);
 }
 
@@ -254,6 +271,9 @@ void start() {
   CHECK(gex_Segment_Create(&on_host, client, nullptr, device_bytes, GEX_MK_HOST, 0) == GASNET_OK);
   gex_EP_BindSegment(host_endpoint, on_host, 0);
   CHECK(gex_EP_PublishBoundSegment(team, &host_endpoint, 1, 0) == GASNET_OK);
+  from_host = std::getenv("GEX_CHECK") != nullptr
+                  ? gex_TM_Pair(host_endpoint, gex_EP_QueryIndex(device_endpoint))
+                  : team;
   const gex_TM_t pair = gex_TM_Pair(device_endpoint, gex_EP_QueryIndex(host_endpoint));
   for (gex_Rank_t peer = 0; peer < ranks; ++peer) {
     void* address = nullptr;

@@ -1,0 +1,57 @@
+#pragma once
+// Segments of other kinds of memory that other processes of a host open, so that their copies reach
+// them.
+//
+// A process announces with such a segment what opens it (`ExportedMemory`). Some memory needs a
+// descriptor besides, which goes from process to process: all members of the publication then first
+// announce where they receive. The room that has kinds registers what does all this; without one,
+// or where something fails, the segment is reached by messages.
+//
+// Thread rules: one publication at a time in a process.
+
+#include <gasnetex.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/memory.h"
+
+struct _gex_Segment;
+
+namespace gex {
+
+/// What a process announces; read by the room that has written it.
+struct ExportedMemory {
+  std::uint64_t exported = 0;          ///< 0: others cannot open the segment
+  std::uint64_t needs_descriptor = 0;  ///< 1: it also takes a descriptor
+  std::uint64_t details[14] = {};
+};
+
+/// A segment of another process's, opened.
+struct OpenedMemory {
+  std::byte* reached =
+      nullptr;  ///< where copies of the kind reach its first byte; null: not opened
+  const MemoryKind* by = nullptr;
+};
+
+struct MemorySharing {
+  ExportedMemory (*export_segment)(const _gex_Segment& segment);
+  /// Begins to receive descriptors in polls: where; 0: nowhere, since this process has no kind.
+  std::uint64_t (*begin_receiving)();
+  /// Sends the descriptor of an exported segment of this process's to another of this host, which
+  /// receives meanwhile.
+  void (*send)(const ExportedMemory& own, std::uint64_t post);
+  /// All have sent.
+  void (*end_receiving)();
+  /// Opens a segment of a process of this host that has sent what it needs.
+  OpenedMemory (*open)(const ExportedMemory& exported, gex_Rank_t owner, std::size_t bytes);
+  void (*close)(const OpenedMemory& opened);
+};
+
+/// Start-up only.
+void register_memory_sharing(const MemorySharing& sharing) noexcept;
+
+/// The registered one, or null.
+const MemorySharing* memory_sharing() noexcept;
+
+}  // namespace gex
