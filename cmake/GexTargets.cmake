@@ -1,9 +1,9 @@
 # How a program, a client and a test of libgex are declared.
 
 # The rooms of src/, in the order in which they may include one another: a room sees those before it.
-set(GEX_ROOMS base tools job launch shm net core observe way am rma team vis atomic coll legacy api)
+set(GEX_ROOMS base tools job launch shm net core kinds observe way am rma team vis atomic coll legacy api)
 # Of these, what stands aside: api alone sees it.
-set(GEX_ROOMS_ASIDE tools launch)
+set(GEX_ROOMS_ASIDE tools launch kinds)
 # The rooms of the library that is for programs of gasnet_tools.h alone.
 set(GEX_ROOMS_OF_TOOLS base tools)
 # Those in which nothing depends on whether the library checks usage: both forms take the same

@@ -1,8 +1,9 @@
 /** @file
  * Memory kinds.
  *
- * This release of libgex has host memory only, which #GEX_MK_HOST names without any of this: none
- * of GASNET_HAVE_MK_CLASS_CUDA_UVA, _HIP and _ZE is defined, and gex_MK_Create refuses those kinds.
+ * Host memory is #GEX_MK_HOST without any of this. Of devices, libgex has CUDA's
+ * (#GASNET_HAVE_MK_CLASS_CUDA_UVA), whose driver gex_MK_Create opens; _HIP and _ZE are not defined,
+ * and gex_MK_Create refuses those classes.
  */
 #ifndef _INCLUDED_GASNET_MK_H
 #if __INCLUDE_LEVEL__ && !defined(GEX_SHOW_WARNINGS_)
@@ -58,9 +59,9 @@ typedef struct gex_MK_Create_args_t {
  * @param client     The client that will have segments of it.
  * @param args       Class and device. Read within the call.
  * @param flags      0.
- * @return GASNET_OK, or GASNET_ERR_BAD_ARG for a wrong argument, for #GEX_MK_CLASS_HOST, of which
- *         there is only #GEX_MK_HOST, and for a class that this library has no memory of: here all
- *         others.
+ * @return GASNET_OK, also for #GEX_MK_CLASS_HOST, whose kind is #GEX_MK_HOST; GASNET_ERR_BAD_ARG
+ * for a wrong argument, for a device that does not exist, and for a class that this library has no
+ *         memory of; GASNET_ERR_RESOURCE where CUDA's driver is missing (gexinfo prints why).
  * @par Context
  * Any thread; not collective; not in handlers.
  * @par Example
@@ -79,7 +80,7 @@ GEX_EXPORT_ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client,
                               const gex_MK_Create_args_t* args, gex_Flags_t flags);
 /** Ends a memory kind.
  *
- * @param memkind  A kind that no segment has any more; #GEX_MK_HOST is not ended.
+ * @param memkind  A kind that no segment has any more. #GEX_MK_HOST stays.
  * @param flags    0.
  * @par Context
  * Any thread; not collective; not in handlers.

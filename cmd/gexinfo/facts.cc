@@ -159,11 +159,17 @@ MachineFacts machine() {
   return facts;
 }
 
+DeviceMemoryFacts device_memory() {
+  DeviceMemoryFacts facts;
+  facts.devices = gex::kinds::devices(facts.reason);
+  return facts;
+}
+
 }  // namespace
 
 Facts gather(Conduits conduits) {
   mark_chosen(conduits);
-  return {version(), job(), std::move(conduits), limits(), memory(), machine()};
+  return {version(), job(), std::move(conduits), limits(), memory(), device_memory(), machine()};
 }
 
 }  // namespace gexinfo

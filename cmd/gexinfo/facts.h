@@ -9,6 +9,7 @@
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
 #include "conduits.h"
+#include "kinds/kinds.h"
 #include "shm/neighborhood.h"
 
 namespace gexinfo {
@@ -85,12 +86,18 @@ struct MachineFacts {
   std::string clock_reason;
 };
 
+struct DeviceMemoryFacts {
+  std::vector<gex::kinds::DeviceFacts> devices;
+  std::string reason;  ///< why there are none
+};
+
 struct Facts {
   VersionFacts version;
   JobFacts job;
   Conduits conduits;
   LimitFacts limits;
   MemoryFacts memory;
+  DeviceMemoryFacts device_memory;
   MachineFacts machine;
 };
 

@@ -129,6 +129,16 @@ ordered_json to_json(const MemoryFacts& memory) {
           {"control", std::move(control)}};
 }
 
+ordered_json to_json(const DeviceMemoryFacts& memory) {
+  ordered_json devices = ordered_json::array();
+  for (const gex::kinds::DeviceFacts& device : memory.devices)
+    devices.push_back({{"kind", device.kind},
+                       {"number", device.number},
+                       {"name", device.name},
+                       {"bytes", device.bytes}});
+  return {{"devices", std::move(devices)}, {"reason", or_null(memory.reason)}};
+}
+
 ordered_json to_json(const MachineFacts& machine) {
   return {{"cores_online", machine.online},
           {"cores_allowed", machine.allowed},
@@ -187,6 +197,7 @@ void print_json(const Facts& facts) {
          {"rule", to_json(places(facts.conduits))},
          {"limits", to_json(facts.limits)},
          {"memory", to_json(facts.memory)},
+         {"device_memory", to_json(facts.device_memory)},
          {"machine", to_json(facts.machine)}});
 }
 

@@ -234,6 +234,14 @@ void print(const MemoryFacts& memory) {
   print_control(memory.control);
 }
 
+void print(const DeviceMemoryFacts& memory) {
+  print_heading("device memory");
+  for (const gex::kinds::DeviceFacts& device : memory.devices)
+    print_fact(device.kind + " device " + to_string(device.number),
+               device.name + ", " + format_bytes(device.bytes));
+  if (memory.devices.empty()) print_fact("CUDA", "none: " + memory.reason);
+}
+
 void print(const MachineFacts& machine) {
   print_heading("machine");
   print_fact("cores", counted(machine.usable, "core") + " usable by the " +
@@ -263,6 +271,7 @@ void print_text(const Facts& facts) {
   print_choices(conduits);
   print(facts.limits, conduits);
   print(facts.memory);
+  print(facts.device_memory);
   print(facts.machine);
 }
 

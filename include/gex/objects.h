@@ -45,6 +45,10 @@ typedef struct _gex_MK* gex_MK_t;
 #define GEX_MK_INVALID ((gex_MK_t)0)
 /** The kind of ordinary memory, which exists without being made. */
 #define GEX_MK_HOST ((gex_MK_t)(uintptr_t)1)
+/** There are kinds of memory of CUDA's devices; gex_MK_Create finds out whether a machine has any.
+ */
+#define GASNET_HAVE_MK_CLASS_CUDA_UVA 1
+#define GASNET_HAVE_MK_CLASS_MULTIPLE 1 /**< There is a class besides the host's. */
 /**@}*/
 
 /** An address range of one process.
@@ -244,9 +248,10 @@ GEX_EXPORT_ int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintpt
  * @param segment_p  Receives the segment.
  * @param client     The client that it belongs to.
  * @param address    Memory of the client's, which stays mapped until gex_Segment_Destroy; or NULL:
- *                   the library allocates, zero at first.
+ *                   the library allocates, of the host zero at first.
  * @param length     Bytes, not 0.
- * @param kind       #GEX_MK_HOST.
+ * @param kind       #GEX_MK_HOST, or a kind of this client's (gex_MK_Create), to whose device
+ * memory of the client's belongs.
  * @param flags      0.
  * @return GASNET_OK, GASNET_ERR_BAD_ARG, or GASNET_ERR_RESOURCE when there is no memory.
  * @par Context

@@ -1,11 +1,14 @@
-// Entry points: memory kinds. Host memory is the only one there is.
+// Entry points: memory kinds.
 
 #include <gasnet_mk.h>
+
+#include <string>
 
 #include "api/require.h"
 #include "base/error.h"
 #include "core/process.h"
 #include "core/refuse.h"
+#include "kinds/kinds.h"
 #include "observe/in_call.h"
 
 namespace {
@@ -13,19 +16,15 @@ namespace {
 using gex::Call;
 using gex::refuse;
 
-/// Null for a value that is no class.
-const char* name_of_class(gex_MK_Class_t kind_class) {
+bool is_class(gex_MK_Class_t kind_class) {
   switch (kind_class) {
     case GEX_MK_CLASS_HOST:
-      return "GEX_MK_CLASS_HOST";
     case GEX_MK_CLASS_CUDA_UVA:
-      return "GEX_MK_CLASS_CUDA_UVA";
     case GEX_MK_CLASS_HIP:
-      return "GEX_MK_CLASS_HIP";
     case GEX_MK_CLASS_ZE:
-      return "GEX_MK_CLASS_ZE";
+      return true;
   }
-  return nullptr;
+  return false;
 }
 
 }  // namespace
@@ -41,26 +40,31 @@ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_
   if (args == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "args is null");
   gex::warn_of_flags(flags | static_cast<gex_Flags_t>(args->gex_flags | args->gex_flags >> 32), 0,
                      call);
-  const char* name = name_of_class(args->gex_class);
-  if (name == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such class");
+  if (!is_class(args->gex_class)) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such class");
   if (args->gex_class == GEX_MK_CLASS_HOST) {
     *memkind_p = GEX_MK_HOST;
     return GASNET_OK;
   }
-  // No misuse: a client finds out so what this library was built with.
-  if (gex::verbose_errors.load(std::memory_order_relaxed))
-    gex::warn("%s: this library has no memory of class %s", call, name);
-  return GASNET_ERR_BAD_ARG;
+  std::string why;
+  const int result = gex::kinds::create(*memkind_p, client, *args, why);
+  // No misuse: a client finds out so what this library and the machine have.
+  if (result != GASNET_OK && gex::verbose_errors.load(std::memory_order_relaxed))
+    gex::warn("%s: %s", call, why.c_str());
+  return result;
 }
 
 void gex_MK_Destroy(gex_MK_t memkind, gex_Flags_t flags) {
   const gex::InCall in_call(Call::mk_destroy, gex::InCall::set_up);
   const char* call = name_of(in_call);
   gex::warn_of_flags(flags, 0, call);
-  if (memkind != GEX_MK_HOST)
+  if (memkind == GEX_MK_HOST) return;
+  if (!gex::kinds::exists(memkind))
     gex::fatal(memkind == GEX_MK_INVALID ? "%s: the memory kind is GEX_MK_INVALID"
                                          : "%s: there is no such memory kind",
                call);
+  if (const std::uint32_t segments = memkind->segments.load(std::memory_order_relaxed))
+    gex::fatal("%s: the memory kind has %u segment(s)", call, segments);
+  gex::kinds::destroy(memkind);
 }
 
 }  // extern "C"

@@ -23,7 +23,23 @@ constexpr gex_Flags_t known_flags =
     GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN |
     GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
 
-template <class AnyCall>
+/// Checked mode: the local memory of an endpoint with a segment of another kind than the host's
+/// lies in that segment.
+void require_own_kind(gex_EP_t endpoint, const void* local, std::size_t size, gex_Flags_t flags,
+                      const char* call) {
+  const gex_Segment_t own = endpoint->segment;
+  if (own == nullptr || own->kind == nullptr || size == 0) return;
+  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && !own->contains(local, size))
+    fatal(
+        "%s: the local %zu bytes at %p are not in the segment of endpoint %u, which is memory of "
+        "%s "
+        "device %u; use an endpoint with host memory, or none, for other addresses",
+        call, size, local, unsigned{endpoint->index}, own->kind->name, own->kind->device);
+}
+
+enum class Local { buffer, value };
+
+template <Local local_is = Local::buffer, class AnyCall>
 Transfer begin(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                std::size_t size, gex_Flags_t flags) {
   if (call.is_checked()) {
@@ -31,6 +47,8 @@ Transfer begin(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank, const void* lo
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_RMA,
                             name_of(call));
     gex::require_flags(flags, known_flags, name_of(call));
+    if (local_is == Local::buffer)
+      require_own_kind(gex::resolve(tm, rank).local_endpoint, local, size, flags, name_of(call));
   }
   return gex::rma::resolve_transfer(tm, rank, local, remote, size, flags, call);
 }
@@ -112,7 +130,8 @@ gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t n
     gex::require_value_size(nbytes, name_of(call));
     gex_RMA_Value_t value = 0;
     void* bytes = const_cast<void*>(gex_value_bytes_(&value, nbytes));
-    gex::rma::get_blocking(begin(call, tm, rank, bytes, src, nbytes, of_value(flags)), 0);
+    gex::rma::get_blocking(begin<Local::value>(call, tm, rank, bytes, src, nbytes, of_value(flags)),
+                           0);
     return value;
   });
 }
@@ -122,8 +141,8 @@ int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Va
   return in_call(Call::put_value_blocking, [=](auto& call) noexcept {
     gex::require_value_size(nbytes, name_of(call));
     const void* bytes = gex_value_bytes_(&value, nbytes);
-    return call.returns(
-        gex::rma::put_blocking(begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), flags));
+    return call.returns(gex::rma::put_blocking(
+        begin<Local::value>(call, tm, rank, bytes, dest, nbytes, of_value(flags)), flags));
   });
 }
 
@@ -133,7 +152,8 @@ int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t
     gex::require_value_size(nbytes, name_of(call));
     const void* bytes = gex_value_bytes_(&value, nbytes);
     return call.returns(gex::rma::put_implicit(
-        begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW, flags));
+        begin<Local::value>(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW,
+        flags));
   });
 }
 
@@ -143,7 +163,8 @@ gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_
     gex::require_value_size(nbytes, name_of(call));
     const void* bytes = gex_value_bytes_(&value, nbytes);
     return call.returns(gex::rma::put_explicit(
-        begin(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW, flags));
+        begin<Local::value>(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW,
+        flags));
   });
 }
 

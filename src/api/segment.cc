@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <string>
 
 #include "api/require.h"
 #include "base/error.h"
@@ -14,6 +15,7 @@
 #include "core/refuse.h"
 #include "core/segment.h"
 #include "core/team.h"
+#include "kinds/kinds.h"
 #include "observe/in_call.h"
 #include "team/lifecycle.h"
 
@@ -36,6 +38,34 @@ _gex_Segment& segment_of(gex_Segment_t segment, const char* call) {
 const gex::PublishedSegment& bound_segment(gex_TM_t tm, gex_Rank_t rank, Call call) {
   if (checked()) gex::require_peer(tm, rank, name_of(call));
   return gex::resolve(tm, rank).segment();
+}
+
+/// gex_Segment_Create with memory of another kind than the host's.
+int create_on_device(gex_Segment_t* segment_p, gex_Client_t client, void* address,
+                     std::uintptr_t length, _gex_MK& kind, const char* call) {
+  if (kind.client != client)
+    return refuse(GASNET_ERR_BAD_ARG, call, "the memory kind is another client's");
+  gex_Segment_t segment = nullptr;
+  if (address != nullptr) {
+    if (const auto why = kind.kind->refuses(address, length))
+      return refuse(GASNET_ERR_BAD_ARG, call, why->c_str());
+    segment = gex::register_segment(client, address, length, 0, kind.kind);
+  } else {
+    std::string why;
+    segment = gex::allocate_segment(client, length, 0, *kind.kind, why);
+    if (segment == nullptr) {
+      // No misuse: another size may do.
+      if (gex::verbose_errors.load(std::memory_order_relaxed))
+        gex::warn("%s: cannot allocate %s of %s device %u: %s", call,
+                  gex::os::format_bytes(length).c_str(), kind.kind->name, kind.kind->device,
+                  why.c_str());
+      return GASNET_ERR_RESOURCE;
+    }
+  }
+  segment->made_of = &kind;
+  kind.segments.fetch_add(1, std::memory_order_relaxed);
+  *segment_p = segment;
+  return GASNET_OK;
 }
 
 /// GASNET_OK, or the error code for what a process asks of gex_Segment_Attach.
@@ -135,8 +165,10 @@ int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t
   if (length == 0) return refuse(GASNET_ERR_BAD_ARG, call, "the length is 0");
   if (length > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(address))
     return refuse(GASNET_ERR_BAD_ARG, call, "the segment reaches beyond the address space");
-  if (kind != GEX_MK_HOST) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such memory kind");
+  if (kind != GEX_MK_HOST && !gex::kinds::exists(kind))
+    return refuse(GASNET_ERR_BAD_ARG, call, "there is no such memory kind");
   gex::warn_of_flags(flags, 0, call);
+  if (kind != GEX_MK_HOST) return create_on_device(segment_p, client, address, length, *kind, call);
   if (address != nullptr) {
     *segment_p = gex::register_segment(client, address, length, flags);
     return GASNET_OK;

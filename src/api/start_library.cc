@@ -8,6 +8,7 @@
 #include "coll/coll.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "kinds/kinds.h"
 #include "launch/client/hook.h"
 #include "legacy/memset.h"
 #include "rma/rma.h"
@@ -46,6 +47,7 @@ void start_library(const CommandLine& line) {
   vis::start();
   coll::start();
   legacy::start_memset();
+  kinds::start();
   process().job->set_idle_poll(idle_poll);
   // No rank sends before all can receive.
   process().job->barrier();

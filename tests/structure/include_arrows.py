@@ -8,8 +8,8 @@ Rooms of src/ may know only what stands to their left (docs/architecture.md):
     include <- base <- job <- shm <- net <- core <- {observe, way} <- am <- rma <- team
             <- {vis, atomic, coll} <- {legacy, api}
 
-tools and launch stand aside: api alone knows them. tools knows base; launch knows base and, of job,
-the frames of the control protocol and what goes with them. A folder of launch/ may know what is in
+tools, launch and kinds stand aside: api alone knows them. tools knows base; kinds knows core and what
+core knows; launch knows base and, of job, the frames of the control protocol and what goes with them. A folder of launch/ may know what is in
 none, and those folders that FOLDERS_OF_LAUNCH names. A folder of net/ is one conduit, but kit, which
 is there for all of them: nothing outside net/ may name one, and conduits do not know one another.
 Clients (apps/, examples/, upcxx/) include only what is installed. Forbidden includes are found
@@ -34,9 +34,10 @@ for room in ABOVE_TEAM:
     MAY_INCLUDE[room] = set(ORDER)
 MAY_INCLUDE["legacy"] = set(ORDER + ABOVE_TEAM)
 # Rooms that api alone may know.
-ASIDE = {"tools", "launch"}
+ASIDE = {"tools", "launch", "kinds"}
 MAY_INCLUDE["tools"] = {"base"}
 MAY_INCLUDE["launch"] = {"base", "job"}
+MAY_INCLUDE["kinds"] = set(ORDER[:ORDER.index("core") + 1])
 MAY_INCLUDE["api"] = set(ORDER + ABOVE_TEAM + ["legacy"]) | ASIDE
 
 # What launch may know of job: headers.

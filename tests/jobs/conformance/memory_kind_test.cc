@@ -1,4 +1,4 @@
-// Memory kinds: that of the host, and the classes that are not there.
+// Memory kinds: that of the host, and the classes that are not there. Devices: tests/jobs/cuda.
 
 #include <gasnet_mk.h>
 
@@ -7,8 +7,10 @@
 namespace conformance {
 namespace {
 
-#if defined(GASNET_HAVE_MK_CLASS_CUDA_UVA) || defined(GASNET_HAVE_MK_CLASS_HIP) || \
-    defined(GASNET_HAVE_MK_CLASS_ZE)
+#if !GASNET_HAVE_MK_CLASS_CUDA_UVA || !GASNET_HAVE_MK_CLASS_MULTIPLE
+#error "CUDA's class is not announced"
+#endif
+#if defined(GASNET_HAVE_MK_CLASS_HIP) || defined(GASNET_HAVE_MK_CLASS_ZE)
 #error "a class of devices is announced that cannot be made"
 #endif
 
@@ -27,7 +29,7 @@ TEST(MemoryKind, OfTheHostIsThePredefinedOne) {
 
 TEST(MemoryKind, OfDevicesIsRefusedWithItsErrorCode) {
   gex_System_SetVerboseErrors(0);
-  for (const gex_MK_Class_t absent : {GEX_MK_CLASS_CUDA_UVA, GEX_MK_CLASS_HIP, GEX_MK_CLASS_ZE}) {
+  for (const gex_MK_Class_t absent : {GEX_MK_CLASS_HIP, GEX_MK_CLASS_ZE}) {
     gex_MK_Create_args_t args{};
     args.gex_class = absent;
     gex_MK_t kind = GEX_MK_INVALID;

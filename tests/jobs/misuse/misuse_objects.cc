@@ -225,11 +225,11 @@ const Cases& cases() {
       {"kind_with_flags", [] { make_kind(GEX_MK_CLASS_HOST, 0, 1); }},
       {"kind_with_flags_in_arguments", [] { make_kind(GEX_MK_CLASS_HOST, 1); }},
       {"kind_in_a_handler", [] { in_handler([] { make_kind(GEX_MK_CLASS_HOST); }); }},
-      {"kind_that_is_absent", [] { make_kind(GEX_MK_CLASS_CUDA_UVA); }},
+      {"kind_that_is_absent", [] { make_kind(GEX_MK_CLASS_HIP); }},
       {"kind_that_is_absent_quietly",
        [] {
          gex_System_SetVerboseErrors(0);
-         make_kind(GEX_MK_CLASS_CUDA_UVA);
+         make_kind(GEX_MK_CLASS_ZE);
        }},
       {"no_kind_destroyed", [] { gex_MK_Destroy(GEX_MK_INVALID, 0); }},
       {"unknown_kind_destroyed", [] { gex_MK_Destroy(reinterpret_cast<gex_MK_t>(memory), 0); }},

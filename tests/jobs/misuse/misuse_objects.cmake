@@ -72,7 +72,7 @@ misuse_warned(kind_with_flags "gex_MK_Create: ignores unknown flags")
 misuse_warned(kind_with_flags_in_arguments "gex_MK_Create: ignores unknown flags")
 misuse(kind_in_a_handler "gex_MK_Create: ${handler}")
 misuse_warned(kind_that_is_absent
-  "gex_MK_Create: this library has no memory of class GEX_MK_CLASS_CUDA_UVA")
+  "gex_MK_Create: this library has no memory of class GEX_MK_CLASS_HIP, only GEX_MK_CLASS_CUDA_UVA")
 misuse_allowed(kind_that_is_absent_quietly)
 misuse(no_kind_destroyed "gex_MK_Destroy: the memory kind is GEX_MK_INVALID")
 misuse(unknown_kind_destroyed "gex_MK_Destroy: there is no such memory kind")

@@ -1,0 +1,75 @@
+#include "kinds/cuda/copy_stream.h"
+
+#include <mutex>
+
+#include "core/progress.h"
+#include "core/unrung_work.h"
+
+namespace gex::kinds::cuda {
+
+Result CopyStream::open(const Driver& driver, volatile std::uint32_t* flag) noexcept {
+  driver_ = &driver;
+  flag_ = flag;
+  *flag_ = 0;
+  return driver.create_stream(&stream_, stream_non_blocking);
+}
+
+Result CopyStream::begin(void* to, const void* from, std::size_t bytes, CompletionTarget done,
+                         CompletionTarget local) noexcept {
+  const std::lock_guard lock(lock_);
+  if (const Result error = driver_->copy(address_of(to), address_of(from), bytes, stream_))
+    return error;
+  if (copies_.empty()) {
+    want_polls();
+    begin_unrung_work();
+  }
+  copies_.push_back({done, local});
+  ++unnumbered_;
+  return unnumbered_ == max_batch ? end_batch() : success;
+}
+
+Result CopyStream::copy(void* to, const void* from, std::size_t bytes) noexcept {
+  if (const Result error = driver_->copy(address_of(to), address_of(from), bytes, stream_))
+    return error;
+  return driver_->synchronize_stream(stream_);
+}
+
+Result CopyStream::end_batch() noexcept {
+  const std::uint32_t number = last_number_ + 1;
+  if (const Result error = driver_->write_value(stream_, address_of(flag_), number, 0))
+    return error;
+  last_number_ = number;
+  batches_.push_back({number, unnumbered_});
+  unnumbered_ = 0;
+  return success;
+}
+
+Result CopyStream::poll(Context context, bool& progressed) noexcept {
+  if (!lock_.try_lock()) return success;
+  const std::lock_guard lock(lock_, std::adopt_lock);
+  if (copies_.empty()) return success;
+  if (unnumbered_ != 0) {
+    const CurrentContext current(*driver_, context);
+    if (const Result error = current.error() != success ? current.error() : end_batch())
+      return error;
+  }
+  // Acquire: the bytes that were copied to the host are read behind the flag.
+  const std::uint32_t reached = __atomic_load_n(flag_, __ATOMIC_ACQUIRE);
+  while (!batches_.empty() && static_cast<std::int32_t>(reached - batches_.front().number) >= 0) {
+    for (std::size_t i = 0; i < batches_.front().copies; ++i) {
+      const Copy copy = copies_.front();
+      copies_.pop_front();
+      complete(copy.done);
+      if (copy.local != nullptr) complete(copy.local);
+    }
+    batches_.pop_front();
+    progressed = true;
+  }
+  if (copies_.empty()) {
+    unwant_polls();
+    end_unrung_work();
+  }
+  return success;
+}
+
+}  // namespace gex::kinds::cuda

@@ -1,0 +1,60 @@
+#pragma once
+// A stream of a device's with the copies that are under way in it.
+//
+// The driver is not asked whether copies are done: behind them it writes a number to memory of the
+// host, which polls read. Copies that are begun before the next poll share that write.
+//
+// Thread rules: any.
+
+#include <cstdint>
+#include <deque>
+
+#include "base/spin_lock.h"
+#include "core/thread.h"
+#include "kinds/cuda/driver.h"
+
+namespace gex::kinds::cuda {
+
+class CopyStream {
+ public:
+  /// Makes the stream in the current context, with `flag`, a word of memory that the device and the
+  /// host write and read; returns the error of the driver.
+  Result open(const Driver& driver, volatile std::uint32_t* flag) noexcept;
+
+  /// Begins a copy in the current context. `done` and, unless that is null, `local` are completed
+  /// once by a poll.
+  Result begin(void* to, const void* from, std::size_t bytes, CompletionTarget done,
+               CompletionTarget local) noexcept;
+
+  /// Copies, and waits for it without polling.
+  Result copy(void* to, const void* from, std::size_t bytes) noexcept;
+
+  /// Completes what is done. Sets `progressed` if anything was.
+  Result poll(Context context, bool& progressed) noexcept;
+
+ private:
+  struct Copy {
+    CompletionTarget done;
+    CompletionTarget local;
+  };
+  struct Batch {
+    std::uint32_t number;  ///< which the flag has, or has passed, once the copies are done
+    std::size_t copies;
+  };
+
+  /// So many copies share a write of the flag at most.
+  static constexpr std::size_t max_batch = 32;
+
+  Result end_batch() noexcept;
+
+  const Driver* driver_ = nullptr;
+  Stream stream_ = nullptr;
+  volatile std::uint32_t* flag_ = nullptr;
+  SpinLock lock_;
+  std::deque<Copy> copies_;
+  std::deque<Batch> batches_;
+  std::size_t unnumbered_ = 0;  ///< the last copies, behind which no write of the flag is yet
+  std::uint32_t last_number_ = 0;
+};
+
+}  // namespace gex::kinds::cuda

@@ -1,0 +1,250 @@
+#include "kinds/cuda/device.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <memory>
+
+#include "base/error.h"
+#include "base/immortal.h"
+#include "kinds/cuda/sharing_policy.h"
+
+namespace gex::kinds::cuda {
+
+namespace {
+
+constexpr DeviceNumber max_devices = 64;
+/// Words of the streams' flags lie this far apart, so that a write of one leaves the others alone.
+constexpr std::size_t flag_stride = 16;
+
+struct Devices {
+  std::mutex mutex;
+  std::array<std::unique_ptr<Device>, max_devices> owned;
+};
+Immortal<Devices> the_devices;
+/// Those that are open, by number; for polls.
+constinit std::array<std::atomic<Device*>, max_devices> open_devices{};
+
+}  // namespace
+
+Device::Device(const Driver& driver, DeviceNumber number) noexcept
+    : MemoryKind("CUDA", net::cuda_memory, static_cast<std::uint32_t>(number)), driver_(&driver) {
+}
+
+const Device* Device::find(DeviceNumber number, std::string& why, bool& invalid) {
+  invalid = false;
+  const Driver* const driver = open_driver(why);
+  if (driver == nullptr) return nullptr;
+  int count = 0;
+  if (const Result error = driver->device_count(&count)) {
+    why = describe(*driver, "cuDeviceGetCount", error);
+    return nullptr;
+  }
+  if (number < 0 || number >= std::min(count, max_devices)) {
+    invalid = true;
+    why = "there is no CUDA device " + std::to_string(number) + ", but " + std::to_string(count) +
+          ", counted from 0";
+    return nullptr;
+  }
+  const auto place = static_cast<std::size_t>(number);
+  Devices& devices = the_devices.get();
+  const std::lock_guard lock(devices.mutex);
+  if (devices.owned[place] != nullptr) return devices.owned[place].get();
+  int unified = 0;
+  if (const Result error = driver->device_attribute(&unified, unified_addressing, number)) {
+    why = describe(*driver, "cuDeviceGetAttribute", error);
+    return nullptr;
+  }
+  if (unified == 0) {
+    invalid = true;
+    why = "CUDA device " + std::to_string(number) + " has no unified addressing";
+    return nullptr;
+  }
+  std::unique_ptr<Device> made(new Device(*driver, number));
+  why = made->open();
+  if (!why.empty()) return nullptr;
+  devices.owned[place] = std::move(made);
+  // Release: a poll that finds the device finds its streams.
+  open_devices[place].store(devices.owned[place].get(), std::memory_order_release);
+  return devices.owned[place].get();
+}
+
+std::string Device::open() {
+  const auto number = static_cast<DeviceNumber>(device);
+  if (const Result error = driver_->retain_primary_context(&context_, number))
+    return describe(*driver_, "cuDevicePrimaryCtxRetain", error);
+  if (const Result error = driver_->device_uuid(&uuid_, number))
+    return describe(*driver_, "cuDeviceGetUuid", error);
+  int maps = 0, hands_over = 0;
+  maps_ =
+      driver_->device_attribute(&maps, virtual_memory_management_supported, number) == success &&
+      driver_->device_attribute(&hands_over, posix_descriptors_supported, number) == success &&
+      maps != 0 && hands_over != 0;
+  const CurrentContext current(*driver_, context_);
+  if (current.error() != success) return describe(*driver_, "cuCtxPushCurrent", current.error());
+  CopyStream* const streams[] = {&to_device_, &from_device_, &between_, &waited_for_};
+  void* memory = nullptr;
+  if (const Result error = driver_->allocate_host(
+          &memory, std::size(streams) * flag_stride * sizeof(std::uint32_t), host_memory_portable))
+    return describe(*driver_, "cuMemHostAlloc", error);
+  auto* flag = static_cast<std::uint32_t*>(memory);
+  for (CopyStream* stream : streams) {
+    if (const Result error = stream->open(*driver_, flag))
+      return describe(*driver_, "cuStreamCreate", error);
+    flag += flag_stride;
+  }
+  return {};
+}
+
+const Device* Device::first() noexcept {
+  for (const std::atomic<Device*>& place : open_devices)
+    if (const Device* const device = place.load(std::memory_order_acquire)) return device;
+  return nullptr;
+}
+
+const Device* Device::of(const MemoryKind& kind) noexcept {
+  for (const std::atomic<Device*>& place : open_devices) {
+    const Device* const device = place.load(std::memory_order_acquire);
+    if (device == &kind) return device;
+  }
+  return nullptr;
+}
+
+const Device* Device::with_uuid(const Uuid& uuid) noexcept {
+  for (const std::atomic<Device*>& place : open_devices) {
+    const Device* const device = place.load(std::memory_order_acquire);
+    if (device != nullptr && std::memcmp(&device->uuid_, &uuid, sizeof uuid) == 0) return device;
+  }
+  return first();
+}
+
+bool Device::poll_all() noexcept {
+  bool progressed = false;
+  for (const std::atomic<Device*>& place : open_devices) {
+    // Acquire: pairs with the release of `find`.
+    Device* const device = place.load(std::memory_order_acquire);
+    if (device == nullptr) continue;
+    for (CopyStream* stream : {&device->to_device_, &device->from_device_, &device->between_}) {
+      const Result error = stream->poll(device->context_, progressed);
+      // At the end of the process the driver may have ended first.
+      if (error != success && error != error_deinitialized)
+        fatal("memory kinds: CUDA device %u: %s", device->device,
+              describe(*device->driver_, "cuStreamWriteValue32", error).c_str());
+    }
+  }
+  return progressed;
+}
+
+CopyStream& Device::stream_for(const void* to, const void* from) const noexcept {
+  if (kind_at(to) == nullptr) return from_device_;
+  return kind_at(from) == nullptr ? to_device_ : between_;
+}
+
+void Device::copy_failed(Result error, const void* to, const void* from,
+                         std::size_t bytes) const noexcept {
+  fatal("memory kinds: CUDA device %u: a copy of %zu bytes from %p to %p: %s", device, bytes, from,
+        to, describe(*driver_, "cuMemcpyAsync", error).c_str());
+}
+
+void Device::copy(void* to, const void* from, std::size_t bytes) const noexcept {
+  const CurrentContext current(*driver_, context_);
+  if (const Result error =
+          current.error() != success ? current.error() : waited_for_.copy(to, from, bytes))
+    copy_failed(error, to, from, bytes);
+}
+
+void Device::begin_copy(void* to, const void* from, std::size_t bytes, CompletionTarget done,
+                        CompletionTarget local) const noexcept {
+  const CurrentContext current(*driver_, context_);
+  if (const Result error = current.error() != success
+                               ? current.error()
+                               : stream_for(to, from).begin(to, from, bytes, done, local))
+    copy_failed(error, to, from, bytes);
+}
+
+void* Device::allocate(std::size_t bytes, std::string& why) const {
+  const CurrentContext current(*driver_, context_);
+  if (current.error() != success) {
+    why = describe(*driver_, "cuCtxPushCurrent", current.error());
+    return nullptr;
+  }
+  if (maps_ && sharing_policy().by_descriptor) {
+    MappedMemory mapped;
+    const char* function = "";
+    if (const Result error =
+            map_new(*driver_, static_cast<DeviceNumber>(device), bytes, mapped, function)) {
+      why = describe(*driver_, function, error);
+      return nullptr;
+    }
+    void* const memory = reinterpret_cast<void*>(mapped.address);
+    const std::lock_guard lock(allocations_mutex_);
+    allocations_[memory] = mapped;
+    return memory;
+  }
+  DeviceAddress memory = 0;
+  if (const Result error = driver_->allocate(&memory, bytes)) {
+    why = describe(*driver_, "cuMemAlloc", error);
+    return nullptr;
+  }
+  return reinterpret_cast<void*>(memory);
+}
+
+void Device::release(void* memory, std::size_t) const noexcept {
+  const CurrentContext current(*driver_, context_);
+  const char* function = "cuMemFree";
+  Result error = current.error();
+  if (error == success) {
+    const std::lock_guard lock(allocations_mutex_);
+    const auto mapped = allocations_.extract(memory);
+    error =
+        mapped ? unmap(*driver_, mapped.mapped(), function) : driver_->release(address_of(memory));
+  }
+  if (error != success && error != error_deinitialized)
+    warn("memory kinds: CUDA device %u: memory of a segment cannot be freed: %s", device,
+         describe(*driver_, function, error).c_str());
+}
+
+std::optional<std::string> Device::refuses(const void* address, std::size_t bytes) const {
+  const DeviceAddress at = address_of(address);
+  unsigned type = 0;
+  const CurrentContext current(*driver_, context_);
+  if (current.error() != success) return describe(*driver_, "cuCtxPushCurrent", current.error());
+  if (driver_->pointer_attribute(&type, attribute_memory_type, at) != success ||
+      type != device_memory_type)
+    return "the address is not memory of a CUDA device";
+  int number = -1;
+  if (driver_->pointer_attribute(&number, attribute_device, at) == success &&
+      number != static_cast<int>(device))
+    return "the address is memory of CUDA device " + std::to_string(number) +
+           ", the memory kind is of device " + std::to_string(device);
+  // Memory that was mapped, or is of a pool, is of no context.
+  Context context = nullptr;
+  if (driver_->pointer_attribute(&context, attribute_context, at) == success &&
+      context != nullptr && context != context_)
+    return "the address is memory of another context than the device's primary one";
+  DeviceAddress start = 0;
+  std::size_t all = 0;
+  if (driver_->address_range(&start, &all, at) == success && bytes > all - (at - start))
+    return "the range is longer than what is allocated there, " +
+           std::to_string(all - (at - start)) + " bytes";
+  return std::nullopt;
+}
+
+std::vector<DeviceFacts> list_devices(std::string& why) {
+  std::vector<DeviceFacts> found;
+  const Driver* const driver = open_driver(why);
+  int count = 0;
+  if (driver == nullptr || driver->device_count(&count) != success) return found;
+  for (DeviceNumber number = 0; number < count; ++number) {
+    char name[256] = "unknown";
+    std::size_t bytes = 0;
+    static_cast<void>(driver->device_name(name, sizeof name, number));
+    static_cast<void>(driver->device_memory(&bytes, number));
+    found.push_back({name, bytes});
+  }
+  return found;
+}
+
+}  // namespace gex::kinds::cuda

@@ -1,0 +1,111 @@
+#pragma once
+// CUDA's driver, which is opened when it is first needed: libgex is built without CUDA and runs
+// without it. What is declared here is what the driver's binary interface has.
+//
+//   const Driver* driver = open_driver(why);
+//   if (driver == nullptr) ...   // `why`: "libcuda.so.1: cannot open shared object file: ..."
+//
+// Thread rules: any.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace gex::kinds::cuda {
+
+using Result = int;
+using DeviceNumber = int;
+using DeviceAddress = unsigned long long;
+using Allocation = unsigned long long;
+using Context = struct ContextOfDriver*;
+using Stream = struct StreamOfDriver*;
+
+enum : Result {
+  success = 0,
+  error_out_of_memory = 2,
+  error_deinitialized = 4,
+  error_no_device = 100,
+};
+
+enum DeviceAttribute : int {
+  unified_addressing = 41,
+  virtual_memory_management_supported = 102,
+  posix_descriptors_supported = 103,
+};
+
+enum PointerAttribute : int {
+  attribute_context = 1,
+  attribute_memory_type = 2,
+  attribute_device = 9,
+  attribute_legacy_capable = 10,
+};
+/// Values of attribute_memory_type.
+enum MemoryType : unsigned { host_memory_type = 1, device_memory_type = 2 };
+
+inline constexpr unsigned stream_non_blocking = 1;
+inline constexpr unsigned host_memory_portable = 1;
+inline constexpr unsigned lazy_peer_access = 1;
+inline constexpr unsigned posix_descriptor = 1;  ///< type of a shareable handle
+
+struct Uuid {
+  char bytes[16];
+};
+struct LegacyHandle {
+  char bytes[64];
+};
+struct Location {
+  int type;  ///< 1: a device
+  int number;
+};
+inline constexpr int on_device = 1;
+struct AllocationProperties {
+  int type = 1;  ///< pinned
+  unsigned handle_types = 0;
+  Location location{on_device, 0};
+  void* win32_metadata = nullptr;
+  unsigned char compression = 0;
+  unsigned char gpu_direct_rdma_capable = 0;
+  unsigned short usage = 0;
+  unsigned char reserved[4] = {};
+};
+static_assert(sizeof(AllocationProperties) == 32);
+struct AccessDescription {
+  Location location;
+  unsigned flags;
+};
+inline constexpr unsigned access_read_write = 3;
+
+struct Driver {
+#define GEX_CUDA_FUNCTION(member, name, parameters) Result(*member) parameters;
+#include "kinds/cuda/driver_functions.def"
+#undef GEX_CUDA_FUNCTION
+};
+
+/// The driver, initialised and with a device at least, or null with the reason. It stays open.
+const Driver* open_driver(std::string& why);
+
+inline DeviceAddress address_of(const volatile void* memory) noexcept {
+  return reinterpret_cast<std::uintptr_t>(memory);
+}
+
+/// "cuMemcpyAsync: CUDA_ERROR_ILLEGAL_ADDRESS (700)"
+std::string describe(const Driver& driver, const char* function, Result error);
+
+/// While one exists, the calling thread's current context is that one; before and afterwards it is
+/// the client's.
+class CurrentContext {
+ public:
+  CurrentContext(const Driver& driver, Context context) noexcept;
+  ~CurrentContext();
+  CurrentContext(const CurrentContext&) = delete;
+  CurrentContext& operator=(const CurrentContext&) = delete;
+
+  /// The driver's error; after one every other call fails as well.
+  Result error() const noexcept { return error_; }
+
+ private:
+  const Driver& driver_;
+  Result error_;
+};
+
+}  // namespace gex::kinds::cuda

@@ -1,0 +1,397 @@
+// Memory of CUDA's devices, over a driver that is not there (fake/fake.h): every rank has segments
+// of the host's memory and of two devices, of the library's and of the client's memory, and each
+// kind is copied to each at every rank. Clients of the public interface.
+//
+//   cuda_test            all of it; ranks with an odd number have device 1 first
+//   cuda_test few        rank 0 alone has devices
+//   cuda_test WHAT       one thing that is refused, or goes wrong: see `main`
+
+#include <dlfcn.h>
+#include <gasnet_coll.h>
+#include <gasnet_mk.h>
+#include <gasnet_vis.h>
+#include <gasnetex.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+[[noreturn]] void fail(const char* what, int line) {
+  std::fprintf(stderr, "cuda_test: rank %u, line %d: %s\n", gex_System_QueryJobRank(), line, what);
+  gasnet_exit(1);
+  _exit(1);
+}
+#define CHECK(condition) ((condition) ? void() : fail(#condition, __LINE__))
+
+// What a client has of the driver.
+using Context = void*;
+using Address = unsigned long long;
+struct {
+  int (*create_context)(Context*, unsigned, int);
+  int (*current)(Context*);
+  int (*pop)(Context*);
+  int (*push)(Context);
+  int (*retain)(Context*, int);
+  int (*allocate)(Address*, std::size_t);
+  int (*release)(Address);
+  int (*to_device)(Address, const void*, std::size_t);
+  int (*to_host)(void*, Address, std::size_t);
+} driver;
+
+void load_driver() {
+  void* const library = dlopen(std::getenv("GEX_CUDA_LIBRARY"), RTLD_NOW);
+  CHECK(library != nullptr);
+  const auto find = [&](auto& member, const char* name) {
+    member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(dlsym(library, name));
+    CHECK(member != nullptr);
+  };
+  find(driver.create_context, "cuCtxCreate_v2");
+  find(driver.current, "cuCtxGetCurrent");
+  find(driver.pop, "cuCtxPopCurrent_v2");
+  find(driver.push, "cuCtxPushCurrent_v2");
+  find(driver.retain, "cuDevicePrimaryCtxRetain");
+  find(driver.allocate, "cuMemAlloc_v2");
+  find(driver.release, "cuMemFree_v2");
+  find(driver.to_device, "cuMemcpyHtoD_v2");
+  find(driver.to_host, "cuMemcpyDtoH_v2");
+}
+
+gex_Client_t client;
+gex_TM_t team;
+gex_Rank_t rank, ranks;
+
+void barrier() {
+  gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
+}
+
+/// The context that the client has made current; calls of libgex leave it so.
+Context context;
+void check_context() {
+  Context now = nullptr;
+  CHECK(driver.current(&now) == 0 && now == context);
+}
+
+int make_kind(gex_MK_t* kind, int device, gex_MK_Class_t kind_class = GEX_MK_CLASS_CUDA_UVA) {
+  gex_MK_Create_args_t args{};
+  args.gex_class = kind_class;
+  args.gex_args.gex_class_cuda_uva.gex_CUdevice = device;
+  return gex_MK_Create(kind, client, &args, 0);
+}
+
+constexpr std::size_t segment_bytes = std::size_t{1} << 20;
+/// Each rank writes in a part of its own of every segment.
+constexpr std::size_t part_bytes = segment_bytes / 4;
+
+/// The ends of a transfer. Of these, `private_host` is no segment's.
+enum Kind { host, first, second, private_host, kinds };
+
+struct Own {
+  gex_MK_t memory_kind = GEX_MK_HOST;
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  gex_EP_t endpoint = GEX_EP_INVALID;
+  std::byte* address = nullptr;
+  Address of_client = 0;
+} own[3];
+std::vector<std::byte> private_memory(part_bytes);
+
+/// Where the segments are at each rank; null: it has no such segment.
+std::vector<std::byte*> at_rank[3];
+
+void make_own(Kind kind, int device, bool library_memory) {
+  Own& made = own[kind];
+  void* memory = nullptr;
+  if (kind != host) CHECK(make_kind(&made.memory_kind, device) == GASNET_OK);
+  if (!library_memory) {
+    Context primary = nullptr, popped = nullptr;
+    CHECK(driver.retain(&primary, device) == 0 && driver.push(primary) == 0);
+    CHECK(driver.allocate(&made.of_client, segment_bytes) == 0 && driver.pop(&popped) == 0);
+    memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(made.of_client));
+  }
+  CHECK(gex_Segment_Create(&made.segment, client, memory, segment_bytes, made.memory_kind, 0) ==
+        GASNET_OK);
+  CHECK(memory == nullptr || gex_Segment_QueryAddr(made.segment) == memory);
+  CHECK(gex_Segment_QuerySize(made.segment) == segment_bytes);
+  made.address = static_cast<std::byte*>(gex_Segment_QueryAddr(made.segment));
+  check_context();
+}
+
+void make_all(bool has_devices) {
+  for (Kind kind : {host, first, second}) {
+    CHECK(gex_EP_Create(&own[kind].endpoint, client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_OK);
+    const int device = (rank % 2 == 0) == (kind == first) ? 0 : 1;
+    if (kind != host && !has_devices) continue;
+    make_own(kind, device, kind != second);
+    CHECK(gex_EP_BindSegment(own[kind].endpoint, own[kind].segment, 0) == GASNET_OK);
+  }
+  gex_EP_t all[] = {own[host].endpoint, own[first].endpoint, own[second].endpoint};
+  CHECK(gex_EP_PublishBoundSegment(team, all, 3, 0) == GASNET_OK);
+  for (Kind kind : {host, first, second}) {
+    const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[kind].endpoint));
+    for (gex_Rank_t peer = 0; peer < ranks; ++peer) {
+      void *there = nullptr, *here = nullptr;
+      uintptr_t size = 0;
+      gex_Event_Wait(gex_EP_QueryBoundSegmentNB(pair, peer, &there, &here, &size, 0));
+      // Processors do not reach a device's memory, its owner's included.
+      CHECK(kind == host || here == nullptr);
+      CHECK(size == 0 || size == segment_bytes);
+      at_rank[kind].push_back(static_cast<std::byte*>(there));
+    }
+  }
+  check_context();
+}
+
+void destroy_all() {
+  for (Own& each : own) {
+    if (each.segment == GEX_SEGMENT_INVALID) continue;
+    gex_EP_BindSegment(each.endpoint, GEX_SEGMENT_INVALID, 0);
+    gex_Segment_Destroy(each.segment, 0);
+    if (each.of_client != 0) {
+      Context primary = nullptr, popped = nullptr;
+      CHECK(driver.retain(&primary, 0) == 0 && driver.push(primary) == 0);
+      CHECK(driver.release(each.of_client) == 0 && driver.pop(&popped) == 0);
+    }
+    if (each.memory_kind != GEX_MK_HOST) gex_MK_Destroy(each.memory_kind, 0);
+  }
+  check_context();
+}
+
+std::vector<std::byte> pattern(unsigned number, std::size_t bytes) {
+  std::vector<std::byte> result(bytes);
+  for (std::size_t i = 0; i < bytes; ++i)
+    result[i] = static_cast<std::byte>(rank * 37 + number * 101 + i * 7 + i / 251);
+  return result;
+}
+
+std::byte* local_memory(Kind kind) {
+  return kind == private_host ? private_memory.data() : own[kind].address + rank * part_bytes;
+}
+void fill(Kind kind, std::byte* at, const std::vector<std::byte>& bytes) {
+  if (kind != first && kind != second) {
+    std::memcpy(at, bytes.data(), bytes.size());
+    return;
+  }
+  Context popped = nullptr, primary = nullptr;
+  CHECK(driver.retain(&primary, 0) == 0 && driver.push(primary) == 0);
+  CHECK(driver.to_device(reinterpret_cast<std::uintptr_t>(at), bytes.data(), bytes.size()) == 0);
+  CHECK(driver.pop(&popped) == 0);
+}
+bool holds(Kind kind, const std::byte* at, const std::vector<std::byte>& bytes) {
+  std::vector<std::byte> found(bytes.size());
+  if (kind != first && kind != second) {
+    std::memcpy(found.data(), at, bytes.size());
+  } else {
+    Context popped = nullptr, primary = nullptr;
+    CHECK(driver.retain(&primary, 0) == 0 && driver.push(primary) == 0);
+    CHECK(driver.to_host(found.data(), reinterpret_cast<std::uintptr_t>(at), found.size()) == 0);
+    CHECK(driver.pop(&popped) == 0);
+  }
+  return found == bytes;
+}
+
+constexpr std::size_t sizes[] = {1, 8, 4097, 70001};
+
+/// From `here` to `there` at the peer and back, in each form.
+void copy_both_ways(Kind here, Kind there, gex_Rank_t peer) {
+  const gex_EP_t endpoint = own[here == private_host ? host : here].endpoint;
+  const gex_TM_t pair = gex_TM_Pair(endpoint, gex_EP_QueryIndex(own[there].endpoint));
+  // The own segment at the own rank has both ends: apart from one another.
+  std::byte* const from = local_memory(here);
+  std::byte* const back = from + part_bytes / 3;
+  std::byte* const to = at_rank[there][peer] + rank * part_bytes + part_bytes / 3 * 2;
+  unsigned number = here * 4U + there;
+  for (const std::size_t size : sizes) {
+    const std::size_t shift = ++number % 16;
+    const auto bytes = pattern(number, size);
+    const auto other = pattern(number + 1, size);
+    const auto check = [&] {
+      CHECK(holds(here, back + shift, bytes));
+      fill(here, back + shift, other);
+      check_context();
+    };
+    fill(here, from + shift, bytes);
+    gex_RMA_PutBlocking(pair, peer, to + shift, from + shift, size, 0);
+    gex_RMA_GetBlocking(pair, back + shift, peer, to + shift, size, 0);
+    check();
+    // The source is the client's again after local completion.
+    gex_Event_t put = gex_RMA_PutNB(pair, peer, to, from + shift, size, GEX_EVENT_NOW, 0);
+    fill(here, from + shift, other);
+    gex_Event_Wait(put);
+    gex_Event_Wait(gex_RMA_GetNB(pair, back + shift, peer, to, size, 0));
+    check();
+    fill(here, from + shift, bytes);
+    gex_Event_t reusable = GEX_EVENT_INVALID;
+    put = gex_RMA_PutNB(pair, peer, to + 2, from + shift, size, &reusable, 0);
+    gex_Event_Wait(reusable);
+    fill(here, from + shift, other);
+    gex_Event_Wait(put);
+    gex_RMA_GetNBI(pair, back + shift, peer, to + 2, size, 0);
+    gex_NBI_Wait(GEX_EC_GET, 0);
+    check();
+    fill(here, from + shift, bytes);
+    while (gex_RMA_PutNBI(pair, peer, to + 3, from + shift, size, GEX_EVENT_NOW,
+                          GEX_FLAG_IMMEDIATE) != 0)
+      gasnet_AMPoll();
+    fill(here, from + shift, other);
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+    gex_RMA_GetBlocking(pair, back + shift, peer, to + 3, size, 0);
+    check();
+  }
+}
+
+void use_values_and_offsets(Kind there, gex_Rank_t peer) {
+  const gex_TM_t pair = gex_TM_Pair(own[there].endpoint, gex_EP_QueryIndex(own[there].endpoint));
+  std::byte* const to = at_rank[there][peer] + rank * part_bytes;
+  gex_RMA_PutBlockingVal(pair, peer, to + 8, 0x1122334455667788, 8, 0);
+  CHECK(gex_RMA_GetBlockingVal(pair, peer, to + 8, 8, 0) == 0x1122334455667788);
+  gex_Event_Wait(gex_RMA_PutNBVal(pair, peer, to + 9, 0x99, 1, 0));
+  CHECK(gex_RMA_GetBlockingVal(pair, peer, to + 8, 8, 0) == 0x1122334455669988);
+  const auto bytes = pattern(9, 100);
+  fill(there, local_memory(there), bytes);
+  const auto offset = reinterpret_cast<void*>(rank * part_bytes);
+  const auto offset_there = reinterpret_cast<void*>(rank * part_bytes + 500);
+  gex_RMA_PutBlocking(pair, peer, offset_there, offset, 100,
+                      GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET);
+  gex_RMA_GetBlocking(pair, local_memory(there) + 200, peer, to + 500, 100, 0);
+  CHECK(holds(there, local_memory(there) + 200, bytes));
+}
+
+void use_many_at_once(Kind there, gex_Rank_t peer) {
+  const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[there].endpoint));
+  std::byte* const to = at_rank[there][peer] + rank * part_bytes;
+  const auto bytes = pattern(11, 200 * 64);
+  std::vector<std::byte> back(bytes.size());
+  for (std::size_t i = 0; i < 200; ++i)
+    gex_RMA_PutNBI(pair, peer, to + i * 64, const_cast<std::byte*>(bytes.data()) + i * 64, 64,
+                   GEX_EVENT_DEFER, 0);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  for (std::size_t i = 0; i < 200; ++i)
+    gex_RMA_GetNBI(pair, back.data() + i * 64, peer, to + i * 64, 64, 0);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+  CHECK(back == bytes);
+}
+
+void use_strided(Kind there, gex_Rank_t peer) {
+  const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[there].endpoint));
+  std::byte* const to = at_rank[there][peer] + rank * part_bytes;
+  auto bytes = pattern(13, 24 * 40 * 10);
+  std::vector<std::byte> back(bytes.size());
+  const std::size_t count[] = {40, 10};
+  const std::ptrdiff_t dense[] = {24, 24 * 40};
+  const std::ptrdiff_t loose[] = {48, 72 * 40};
+  gex_VIS_StridedPutBlocking(pair, peer, to, loose, bytes.data(), dense, 24, count, 2, 0);
+  gex_VIS_StridedGetBlocking(pair, back.data(), dense, peer, to, loose, 24, count, 2, 0);
+  CHECK(back == bytes);
+}
+
+void use_all() {
+  for (gex_Rank_t peer = 0; peer < ranks; ++peer) {
+    for (int here = host; here < kinds; ++here)
+      for (int there = host; there < private_host; ++there) {
+        const bool is_here = here == private_host || own[here].address != nullptr;
+        if (is_here && at_rank[there][peer] != nullptr)
+          copy_both_ways(static_cast<Kind>(here), static_cast<Kind>(there), peer);
+      }
+    for (Kind there : {host, first, second}) {
+      if (at_rank[there][peer] == nullptr) continue;
+      use_many_at_once(there, peer);
+      use_strided(there, peer);
+      if (own[there].address != nullptr) use_values_and_offsets(there, peer);
+    }
+  }
+}
+
+/// The kind of device 0, for what follows.
+gex_MK_t kind_of_first() {
+  gex_MK_t kind = GEX_MK_INVALID;
+  CHECK(make_kind(&kind, 0) == GASNET_OK);
+  return kind;
+}
+
+void exhaust() {
+  gex_MK_t kind = kind_of_first();
+  gex_Segment_t some = GEX_SEGMENT_INVALID, more = GEX_SEGMENT_INVALID;
+  constexpr std::uintptr_t most = std::uintptr_t{40} << 20;
+  CHECK(gex_Segment_Create(&some, client, nullptr, most, kind, 0) == GASNET_OK);
+  CHECK(gex_Segment_Create(&more, client, nullptr, most, kind, 0) == GASNET_ERR_RESOURCE);
+  gex_Segment_Destroy(some, 0);
+  CHECK(gex_Segment_Create(&more, client, nullptr, most, kind, 0) == GASNET_OK);
+  gex_Segment_Destroy(more, 0);
+  gex_MK_Destroy(kind, 0);
+}
+
+/// Wrong arguments of a kind and of a segment, with their error codes.
+void refuse_all() {
+  gex_MK_t kind = GEX_MK_INVALID;
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  CHECK(make_kind(&kind, 17) == GASNET_ERR_BAD_ARG && make_kind(&kind, -1) == GASNET_ERR_BAD_ARG);
+  CHECK(make_kind(&kind, 0, GEX_MK_CLASS_HIP) == GASNET_ERR_BAD_ARG);
+  kind = kind_of_first();
+  // Memory of the host, of another device, of another context, and more than there is.
+  CHECK(gex_Segment_Create(&segment, client, private_memory.data(), 100, kind, 0) ==
+        GASNET_ERR_BAD_ARG);
+  Address memory = 0;
+  Context popped = nullptr, primary = nullptr;
+  CHECK(driver.retain(&primary, 1) == 0 && driver.push(primary) == 0);
+  CHECK(driver.allocate(&memory, 4096) == 0 && driver.pop(&popped) == 0);
+  const auto at = [](Address address) {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+  };
+  CHECK(gex_Segment_Create(&segment, client, at(memory), 4096, kind, 0) == GASNET_ERR_BAD_ARG);
+  CHECK(driver.create_context(&context, 0, 0) == 0 && driver.allocate(&memory, 4096) == 0);
+  CHECK(gex_Segment_Create(&segment, client, at(memory), 4096, kind, 0) == GASNET_ERR_BAD_ARG);
+  check_context();
+  CHECK(driver.retain(&primary, 0) == 0 && driver.push(primary) == 0);
+  CHECK(driver.allocate(&memory, 4096) == 0 && driver.pop(&popped) == 0);
+  CHECK(gex_Segment_Create(&segment, client, at(memory), 4097, kind, 0) == GASNET_ERR_BAD_ARG);
+  CHECK(gex_Segment_Create(&segment, client, at(memory), 4096, kind, 0) == GASNET_OK);
+  gex_Segment_Destroy(segment, 0);
+  gex_MK_Destroy(kind, 0);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  gex_EP_t endpoint;
+  CHECK(gex_Client_Init(&client, &endpoint, &team, "CUDA", nullptr, nullptr, 0) == GASNET_OK);
+  rank = gex_TM_QueryRank(team);
+  ranks = gex_TM_QuerySize(team);
+  const std::string_view what = count > 1 ? arguments[1] : "all";
+  if (what == "missing") {
+    gex_MK_t kind = GEX_MK_INVALID;
+    CHECK(make_kind(&kind, 0) == GASNET_ERR_RESOURCE && kind == GEX_MK_INVALID);
+    gasnet_exit(0);
+  }
+  load_driver();
+  // Every second rank has a context of its own, the others none.
+  if (rank % 2 == 1) CHECK(driver.create_context(&context, 0, 1) == 0);
+  if (what == "all" || what == "few") {
+    make_all(what == "all" || rank == 0);
+    barrier();
+    use_all();
+    barrier();
+    destroy_all();
+    barrier();
+  } else if (what == "exhausted") {
+    exhaust();
+  } else if (what == "refused") {
+    gex_System_SetVerboseErrors(0);
+    refuse_all();
+  } else {
+    make_all(true);
+    const gex_TM_t pair = gex_TM_Pair(own[first].endpoint, gex_EP_QueryIndex(own[host].endpoint));
+    if (what == "host_address")
+      gex_RMA_PutBlocking(pair, 0, at_rank[host][0], private_memory.data(), 8, 0);
+    else if (what == "kind_in_use")
+      gex_MK_Destroy(own[first].memory_kind, 0);
+    else if (what == "put")
+      gex_RMA_PutBlocking(pair, 0, at_rank[host][0], own[first].address, 8, 0);
+    barrier();
+  }
+  gasnet_exit(0);
+}

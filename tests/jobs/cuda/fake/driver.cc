@@ -1,0 +1,324 @@
+// Devices, contexts and streams.
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "fake.h"
+
+using namespace fake_cuda;
+using cuda::Context;
+using cuda::DeviceAddress;
+using cuda::DeviceNumber;
+using cuda::Result;
+using cuda::Stream;
+
+namespace {
+
+struct Operation {
+  DeviceAddress to;
+  DeviceAddress from;  ///< of a copy
+  std::size_t bytes;   ///< 0: `value` is written
+  std::uint32_t value;
+};
+
+}  // namespace
+
+struct gex::kinds::cuda::StreamOfDriver {
+  int device;
+  std::deque<Operation> operations;
+  bool in_operation = false;
+  Result error = success;
+};
+
+namespace {
+
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::strtoull(text, nullptr, 0) : otherwise;
+}
+
+std::byte* host(DeviceAddress address) {
+  return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
+}
+
+/// Executes the operations of all streams, those of one in their order.
+class Engine {
+ public:
+  static Engine& of_process() {
+    static auto* const engine = new Engine;
+    return *engine;
+  }
+
+  Stream add(int device) {
+    const std::lock_guard lock(mutex_);
+    streams_.push_back(new cuda::StreamOfDriver{device, {}});
+    return streams_.back();
+  }
+
+  Result push(Stream stream, const Operation& operation) {
+    const std::lock_guard lock(mutex_);
+    if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end())
+      return invalid_handle;
+    if (stream->error != cuda::success) return stream->error;
+    if (!running_) std::thread([this] { run(); }).detach();
+    running_ = true;
+    stream->operations.push_back(operation);
+    changed_.notify_all();
+    return cuda::success;
+  }
+
+  Result wait(Stream stream) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stream->operations.empty() && !stream->in_operation; });
+    return stream->error;
+  }
+
+ private:
+  void run() {
+    std::mt19937 random(static_cast<std::uint32_t>(number_of("FAKE_CUDA_SEED", 1)));
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      std::vector<Stream> ready;
+      for (const Stream stream : streams_)
+        if (!stream->operations.empty()) ready.push_back(stream);
+      if (ready.empty()) {
+        changed_.wait(lock);
+        continue;
+      }
+      const Stream stream = ready[random() % ready.size()];
+      const Operation operation = stream->operations.front();
+      stream->operations.pop_front();
+      stream->in_operation = true;
+      const unsigned delay = random() % 4;
+      lock.unlock();
+      for (unsigned i = 0; i < delay; ++i) std::this_thread::yield();
+      const bool done = execute(operation);
+      lock.lock();
+      stream->in_operation = false;
+      if (!done) stream->error = illegal_address;
+      changed_.notify_all();
+    }
+  }
+
+  static bool execute(const Operation& operation) {
+    if (operation.bytes == 0) {
+      // Release: who finds the value finds what was copied before.
+      __atomic_store_n(reinterpret_cast<std::uint32_t*>(host(operation.to)), operation.value,
+                       __ATOMIC_RELEASE);
+      return true;
+    }
+    std::byte* const to = reach(host(operation.to), operation.bytes);
+    const std::byte* const from = reach(host(operation.from), operation.bytes);
+    if (to == nullptr || from == nullptr) return false;
+    std::memcpy(to, from, operation.bytes);
+    return true;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Stream> streams_;
+  bool running_ = false;
+};
+
+thread_local std::vector<Context> stack_of_contexts;
+
+Result copy_now(DeviceAddress to, DeviceAddress from, std::size_t bytes) {
+  std::byte* const there = reach(host(to), bytes);
+  const std::byte* const here = reach(host(from), bytes);
+  if (there == nullptr || here == nullptr) return illegal_address;
+  std::memcpy(there, here, bytes);
+  return cuda::success;
+}
+
+}  // namespace
+
+namespace fake_cuda {
+
+Context current() {
+  return stack_of_contexts.empty() ? nullptr : stack_of_contexts.back();
+}
+
+int device_of(Context context) {
+  return context->device;
+}
+
+Context primary_context(int device) {
+  static std::array<cuda::ContextOfDriver, 64> contexts{};
+  Context const context = &contexts[static_cast<std::size_t>(device)];
+  context->device = device;
+  return context;
+}
+
+int device_count() {
+  return static_cast<int>(number_of("FAKE_CUDA_DEVICES", 2));
+}
+
+bool has_variable(const char* name) {
+  const char* const text = std::getenv(name);
+  return text != nullptr && *text != '\0';
+}
+
+bool fails(const char* function) {
+  static std::mutex mutex;
+  static std::uint64_t calls = 0;
+  const char* const text = std::getenv("FAKE_CUDA_FAIL");
+  if (text == nullptr) return false;
+  const char* const colon = std::strchr(text, ':');
+  if (colon == nullptr || std::string(text, colon) != function) return false;
+  const std::lock_guard lock(mutex);
+  return ++calls == std::strtoull(colon + 1, nullptr, 0);
+}
+
+}  // namespace fake_cuda
+
+extern "C" {
+
+Result cuInit(unsigned) {
+  FAKE_CUDA_ENTER;
+  return cuda::success;
+}
+
+Result cuDriverGetVersion(int* version) {
+  FAKE_CUDA_ENTER;
+  *version = 13000;
+  return cuda::success;
+}
+
+Result cuGetErrorName(Result error, const char** name) {
+  static const std::map<Result, const char*> names = {
+      {invalid_value, "CUDA_ERROR_INVALID_VALUE"},
+      {out_of_memory, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {invalid_device, "CUDA_ERROR_INVALID_DEVICE"},
+      {invalid_context, "CUDA_ERROR_INVALID_CONTEXT"},
+      {invalid_handle, "CUDA_ERROR_INVALID_HANDLE"},
+      {illegal_address, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {unknown, "CUDA_ERROR_UNKNOWN"}};
+  const auto found = names.find(error);
+  if (found == names.end()) return invalid_value;
+  *name = found->second;
+  return cuda::success;
+}
+
+Result cuDeviceGetCount(int* count) {
+  FAKE_CUDA_ENTER;
+  *count = device_count();
+  return cuda::success;
+}
+
+Result cuDeviceGetName(char* name, int bytes, DeviceNumber device) {
+  FAKE_CUDA_ENTER;
+  std::snprintf(name, static_cast<std::size_t>(bytes), "Fake device %d", device);
+  return cuda::success;
+}
+
+Result cuDeviceGetUuid(cuda::Uuid* uuid, DeviceNumber device) {
+  FAKE_CUDA_ENTER;
+  std::memset(uuid->bytes, 'a' + device, sizeof uuid->bytes);
+  return cuda::success;
+}
+
+Result cuDeviceTotalMem_v2(std::size_t* bytes, DeviceNumber) {
+  FAKE_CUDA_ENTER;
+  *bytes = number_of("FAKE_CUDA_MEMORY", std::uint64_t{64} << 20);
+  return cuda::success;
+}
+
+Result cuDeviceGetAttribute(int* value, cuda::DeviceAttribute attribute, DeviceNumber device) {
+  FAKE_CUDA_ENTER;
+  if (device < 0 || device >= device_count()) return invalid_device;
+  const bool uva = !has_variable("FAKE_CUDA_NO_UVA");
+  const bool vmm = !has_variable("FAKE_CUDA_NO_VMM");
+  *value = (attribute == cuda::unified_addressing ? uva : vmm) ? 1 : 0;
+  return cuda::success;
+}
+
+Result cuDevicePrimaryCtxRetain(Context* context, DeviceNumber device) {
+  FAKE_CUDA_ENTER;
+  *context = primary_context(device);
+  return cuda::success;
+}
+
+Result cuCtxCreate_v2(Context* context, unsigned, DeviceNumber device) {
+  FAKE_CUDA_ENTER;
+  *context = new cuda::ContextOfDriver{device};
+  stack_of_contexts.push_back(*context);
+  return cuda::success;
+}
+
+Result cuCtxGetCurrent(Context* context) {
+  FAKE_CUDA_ENTER;
+  *context = current();
+  return cuda::success;
+}
+
+Result cuCtxPushCurrent_v2(Context context) {
+  FAKE_CUDA_ENTER;
+  if (context == nullptr) return invalid_context;
+  stack_of_contexts.push_back(context);
+  return cuda::success;
+}
+
+Result cuCtxPopCurrent_v2(Context* context) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  *context = current();
+  stack_of_contexts.pop_back();
+  return cuda::success;
+}
+
+Result cuStreamCreate(Stream* stream, unsigned flags) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  // Libraries have no streams that the client's default stream waits for.
+  if (flags != cuda::stream_non_blocking) return invalid_value;
+  *stream = Engine::of_process().add(device_of(current()));
+  return cuda::success;
+}
+
+Result cuStreamSynchronize(Stream stream) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  return Engine::of_process().wait(stream);
+}
+
+Result cuStreamWriteValue32_v2(Stream stream, DeviceAddress address, std::uint32_t value,
+                               unsigned) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  if (stream == nullptr || stream->device != device_of(current())) return invalid_handle;
+  return Engine::of_process().push(stream, {address, 0, 0, value});
+}
+
+Result cuMemcpyAsync(DeviceAddress to, DeviceAddress from, std::size_t bytes, Stream stream) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  if (stream == nullptr || stream->device != device_of(current())) return invalid_handle;
+  if (bytes == 0) return cuda::success;
+  if (reach(host(to), bytes) == nullptr || reach(host(from), bytes) == nullptr)
+    return invalid_value;
+  return Engine::of_process().push(stream, {to, from, bytes, 0});
+}
+
+Result cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  if (*memory == nullptr) return out_of_memory;
+  return cuda::success;
+}
+
+// Synchronous copies, for tests.
+Result cuMemcpyHtoD_v2(DeviceAddress to, const void* from, std::size_t bytes) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  return copy_now(to, reinterpret_cast<std::uintptr_t>(from), bytes);
+}
+Result cuMemcpyDtoH_v2(void* to, DeviceAddress from, std::size_t bytes) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  return copy_now(reinterpret_cast<std::uintptr_t>(to), from, bytes);
+}
+
+}  // extern "C"
