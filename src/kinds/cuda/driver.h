@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 namespace gex::kinds::cuda {
 
@@ -76,7 +77,7 @@ struct AccessDescription {
 inline constexpr unsigned access_read_write = 3;
 
 struct Driver {
-#define GEX_CUDA_FUNCTION(member, name, parameters) Result(*member) parameters;
+#define GEX_CUDA_FUNCTION(member, name, parameters) std::add_pointer_t<Result parameters> member;
 #include "kinds/cuda/driver_functions.def"
 #undef GEX_CUDA_FUNCTION
 };
