@@ -224,9 +224,13 @@ std::optional<std::string> Device::refuses(const void* address, std::size_t byte
   if (driver_->pointer_attribute(&context, attribute_context, at) == success &&
       context != nullptr && context != context_)
     return "the address is memory of another context than the device's primary one";
+  // A range of mapped memory may consist of several allocations, one of cuMemAlloc does not.
+  int of_one_allocation = 0;
   DeviceAddress start = 0;
   std::size_t all = 0;
-  if (driver_->address_range(&start, &all, at) == success && bytes > all - (at - start))
+  if (driver_->pointer_attribute(&of_one_allocation, attribute_legacy_capable, at) == success &&
+      of_one_allocation != 0 && driver_->address_range(&start, &all, at) == success &&
+      bytes > all - (at - start))
     return "the range is longer than what is allocated there, " +
            std::to_string(all - (at - start)) + " bytes";
   return std::nullopt;

@@ -123,6 +123,8 @@ std::uint64_t begin_receiving() {
     if (!state().post.open(post_name(name))) return 0;
     state().name = name;
   }
+  // Of an earlier publication, whose segments could not be opened for another reason.
+  state().received.clear();
   receives.store(true, std::memory_order_relaxed);
   want_polls();
   return state().name;
