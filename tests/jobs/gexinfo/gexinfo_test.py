@@ -24,6 +24,7 @@ import unittest
 GEXINFO = os.environ["GEXINFO"]
 GEXRUN = os.environ["GEXRUN"]
 ODD_CONDUITS = os.environ["ODD_CONDUITS"]
+FAKE_CUDA = os.environ.get("FAKE_CUDA", "")
 SOURCE_TREE = pathlib.Path(os.environ["SOURCE_TREE"])
 RSH = os.environ["RSH"]
 
@@ -172,10 +173,20 @@ class Text(Case):
 
 class Json(Case):
     def test_has_the_documented_keys(self):
-        folder = {"GEX_CONDUIT_PATH": ODD_CONDUITS}
+        folder = {"GEX_CONDUIT_PATH": ODD_CONDUITS, "GEX_CUDA_LIBRARY": FAKE_CUDA}
         self.assertEqual(keys_of(self.facts(variables=folder)) -
                          {"conduits[].operations", "conduits[].limits", "conduits[].choices"},
                          documented_keys("--json"))
+
+    def test_lists_devices_or_why_there_are_none(self):
+        there = {"GEX_CUDA_LIBRARY": FAKE_CUDA, "FAKE_CUDA_DEVICES": "1"}
+        device = {"kind": "CUDA", "number": 0, "name": "Fake device 0", "bytes": 64 << 20}
+        self.assertEqual(self.facts(variables=there)["device_memory"],
+                         {"devices": [device], "reason": None})
+        self.assertRegex(self.succeed(variables=there), "(?m)^  CUDA device 0 +Fake device 0, 64 MiB$")
+        missing = {"GEX_CUDA_LIBRARY": "no-driver.so"}
+        self.assertEqual(self.facts(variables=missing)["device_memory"]["devices"], [])
+        self.assertRegex(self.succeed(variables=missing), "(?m)^  CUDA +none: no-driver.so: cannot open")
 
     def test_pairs_have_the_documented_keys(self):
         text = self.succeed("--matrix", "--json", launch=gexrun(2, "--conduit", "emu"),
