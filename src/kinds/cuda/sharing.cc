@@ -1,7 +1,7 @@
 #include "kinds/cuda/sharing.h"
 
 #include <sched.h>
-#include <unistd.h>
+#include <sys/random.h>
 
 #include <atomic>
 #include <cinttypes>
@@ -9,7 +9,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <random>
 #include <string>
 
 #include "base/error.h"
@@ -61,9 +60,10 @@ State& state() noexcept {
 /// Descriptors are expected. Relaxed: polls that miss it are followed by others.
 std::atomic<bool> receives{false};
 
-std::uint64_t random_number() {
-  std::random_device source;
-  return (static_cast<std::uint64_t>(source()) << 32 | source()) | 1;
+/// A number that other users' processes do not guess; 0 if the system has none.
+std::uint64_t random_number() noexcept {
+  std::uint64_t value = 0;
+  return getrandom(&value, sizeof value, 0) == sizeof value ? value | 1 : 0;
 }
 
 std::string post_name(std::uint64_t number) {
@@ -98,10 +98,11 @@ ExportedMemory export_segment(const _gex_Segment& segment) {
     return result;
   details.offset = address - start;
   details.bytes = bytes;
-  const int descriptor = policy.by_descriptor ? descriptor_of(driver, address) : -1;
+  details.number = random_number();
+  const int descriptor =
+      policy.by_descriptor && details.number != 0 ? descriptor_of(driver, address) : -1;
   if (descriptor >= 0) {
     details.how = static_cast<std::uint64_t>(How::descriptor);
-    details.number = random_number();
     result.needs_descriptor = 1;
     const std::lock_guard lock(state().mutex);
     state().exported[details.number] = os::FileDescriptor(descriptor);
@@ -120,7 +121,7 @@ std::uint64_t begin_receiving() {
   const std::lock_guard lock(state().mutex);
   if (state().name == 0) {
     const std::uint64_t name = random_number();
-    if (!state().post.open(post_name(name))) return 0;
+    if (name == 0 || !state().post.open(post_name(name))) return 0;
     state().name = name;
   }
   // Of an earlier publication, whose segments could not be opened for another reason.

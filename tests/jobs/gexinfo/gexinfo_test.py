@@ -4,7 +4,8 @@
     gexinfo_test.py [TestClass...]
 
 The environment names the programs (GEXINFO, GEXRUN), the folder of the conduits that cannot be used
-(ODD_CONDUITS), the source tree (SOURCE_TREE) and what reaches any host by this one (RSH).
+(ODD_CONDUITS), the source tree (SOURCE_TREE) and what reaches any host by this one (RSH), and
+a driver of CUDA that tests have (FAKE_CUDA).
 """
 
 import ctypes
