@@ -196,7 +196,7 @@ bool holds(Kind kind, const std::byte* at, const std::vector<std::byte>& bytes) 
 
 constexpr std::size_t sizes[] = {1, 8, 4097, 70001};
 
-/// From `here` to `there` at the peer and back, in each form.
+/// From `here` to `there` at the peer and back, each size in one of the forms in turn.
 void copy_both_ways(Kind here, Kind there, gex_Rank_t peer) {
   const gex_EP_t endpoint = own[here == private_host ? host : here].endpoint;
   const gex_TM_t pair = gex_TM_Pair(endpoint, gex_EP_QueryIndex(own[there].endpoint));
@@ -204,43 +204,41 @@ void copy_both_ways(Kind here, Kind there, gex_Rank_t peer) {
   std::byte* const from = local_memory(here);
   std::byte* const back = from + part_bytes / 3;
   std::byte* const to = at_rank[there][peer] + rank * part_bytes + part_bytes / 3 * 2;
-  unsigned number = here * 4U + there;
+  unsigned number = here * 3U + there + peer + rank;
   for (const std::size_t size : sizes) {
     const std::size_t shift = ++number % 16;
     const auto bytes = pattern(number, size);
     const auto other = pattern(number + 1, size);
-    const auto check = [&] {
-      CHECK(holds(here, back + shift, bytes));
-      fill(here, back + shift, other);
-      check_context();
-    };
+    // Once a put is complete locally its source is the client's again.
+    const auto reuse_source = [&] { fill(here, from + shift, other); };
     fill(here, from + shift, bytes);
-    gex_RMA_PutBlocking(pair, peer, to + shift, from + shift, size, 0);
-    gex_RMA_GetBlocking(pair, back + shift, peer, to + shift, size, 0);
-    check();
-    // The source is the client's again after local completion.
-    gex_Event_t put = gex_RMA_PutNB(pair, peer, to, from + shift, size, GEX_EVENT_NOW, 0);
-    fill(here, from + shift, other);
-    gex_Event_Wait(put);
-    gex_Event_Wait(gex_RMA_GetNB(pair, back + shift, peer, to, size, 0));
-    check();
-    fill(here, from + shift, bytes);
-    gex_Event_t reusable = GEX_EVENT_INVALID;
-    put = gex_RMA_PutNB(pair, peer, to + 2, from + shift, size, &reusable, 0);
-    gex_Event_Wait(reusable);
-    fill(here, from + shift, other);
-    gex_Event_Wait(put);
-    gex_RMA_GetNBI(pair, back + shift, peer, to + 2, size, 0);
-    gex_NBI_Wait(GEX_EC_GET, 0);
-    check();
-    fill(here, from + shift, bytes);
-    while (gex_RMA_PutNBI(pair, peer, to + 3, from + shift, size, GEX_EVENT_NOW,
-                          GEX_FLAG_IMMEDIATE) != 0)
-      gasnet_AMPoll();
-    fill(here, from + shift, other);
-    gex_NBI_Wait(GEX_EC_PUT, 0);
-    gex_RMA_GetBlocking(pair, back + shift, peer, to + 3, size, 0);
-    check();
+    if (number % 4 == 0) {
+      gex_RMA_PutBlocking(pair, peer, to + shift, from + shift, size, 0);
+      gex_RMA_GetBlocking(pair, back + shift, peer, to + shift, size, 0);
+    } else if (number % 4 == 1) {
+      gex_Event_t put = gex_RMA_PutNB(pair, peer, to, from + shift, size, GEX_EVENT_NOW, 0);
+      reuse_source();
+      gex_Event_Wait(put);
+      gex_Event_Wait(gex_RMA_GetNB(pair, back + shift, peer, to, size, 0));
+    } else if (number % 4 == 2) {
+      gex_Event_t reusable = GEX_EVENT_INVALID;
+      gex_Event_t put = gex_RMA_PutNB(pair, peer, to + 2, from + shift, size, &reusable, 0);
+      gex_Event_Wait(reusable);
+      reuse_source();
+      gex_Event_Wait(put);
+      gex_RMA_GetNBI(pair, back + shift, peer, to + 2, size, 0);
+      gex_NBI_Wait(GEX_EC_GET, 0);
+    } else {
+      while (gex_RMA_PutNBI(pair, peer, to + 3, from + shift, size, GEX_EVENT_NOW,
+                            GEX_FLAG_IMMEDIATE) != 0)
+        gasnet_AMPoll();
+      reuse_source();
+      gex_NBI_Wait(GEX_EC_PUT, 0);
+      gex_RMA_GetBlocking(pair, back + shift, peer, to + 3, size, 0);
+    }
+    CHECK(holds(here, back + shift, bytes));
+    fill(here, back + shift, other);
+    check_context();
   }
 }
 
@@ -264,13 +262,13 @@ void use_values_and_offsets(Kind there, gex_Rank_t peer) {
 void use_many_at_once(Kind there, gex_Rank_t peer) {
   const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[there].endpoint));
   std::byte* const to = at_rank[there][peer] + rank * part_bytes;
-  const auto bytes = pattern(11, 200 * 64);
+  const auto bytes = pattern(11, 100 * 64);
   std::vector<std::byte> back(bytes.size());
-  for (std::size_t i = 0; i < 200; ++i)
+  for (std::size_t i = 0; i < 100; ++i)
     gex_RMA_PutNBI(pair, peer, to + i * 64, const_cast<std::byte*>(bytes.data()) + i * 64, 64,
                    GEX_EVENT_DEFER, 0);
   gex_NBI_Wait(GEX_EC_ALL, 0);
-  for (std::size_t i = 0; i < 200; ++i)
+  for (std::size_t i = 0; i < 100; ++i)
     gex_RMA_GetNBI(pair, back.data() + i * 64, peer, to + i * 64, 64, 0);
   gex_NBI_Wait(GEX_EC_ALL, 0);
   CHECK(back == bytes);
