@@ -79,7 +79,9 @@ void Endpoint::arrive(Packet&& packet, std::vector<std::byte>&& payload) {
     return;
   }
   std::uint64_t hold = own.reorder == 0 ? 0 : domain_.random()() % (own.reorder + 1);
-  if (packet.kind == Kind::write) hold = std::max(hold, own.visible_polls);
+  // What is answered is there when the answer goes.
+  if (packet.kind == Kind::write && !packet.wants_acknowledgement)
+    hold = std::max(hold, own.visible_polls);
   arrivals_.push_back({packet, std::move(payload), hold});
   if (packet.kind == Kind::send && own.duplicate_after != 0 && ++messages_ == own.duplicate_after)
     arrivals_.push_back(arrivals_.back());

@@ -342,8 +342,9 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   made->extent_ = common_extent(all);
   if (const std::string& lost = made->lost_atomics(); host.rank == 0 && !lost.empty())
     warn(host, "the provider claims atomic operations that fail, and are not used: " + lost);
-  std::vector<Place> scratch_places;
-  for (const Introduction& one : all) scratch_places.push_back(one.scratch);
+  std::vector<Place> scratch_places(all.size());
+  std::transform(all.begin(), all.end(), scratch_places.begin(),
+                 [](const Introduction& one) { return one.scratch; });
   made->domain_->set_scratch_places(std::move(scratch_places));
   std::vector<std::byte> names;
   for (const Introduction& one : all)
