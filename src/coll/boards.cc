@@ -1,0 +1,41 @@
+#include "coll/boards.h"
+
+#include "base/error.h"
+#include "core/process.h"
+
+namespace gex::coll {
+
+namespace {
+
+std::vector<shm::PostBoard*> boards_of(const Team& team, const std::vector<std::uint32_t>& slots) {
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  std::vector<shm::PostBoard*> boards;
+  for (gex_Rank_t rank = 0; rank < team.size; ++rank)
+    boards.push_back(&neighborhood.team_slots().post_board(
+        slots[rank], neighborhood.local_index_of(team.jobrank_of(rank))));
+  return boards;
+}
+
+}  // namespace
+
+Boards::Boards(Team& team, const std::vector<std::uint32_t>& slots)
+    : team_(team),
+      boards_(boards_of(team, slots)),
+      window_(shm::post_shape),
+      reader_(shm::post_shape) {
+}
+
+Boards::~Boards() {
+  // Relaxed: the slot is used again only after all members have agreed that it is free.
+  own().read.store(0, std::memory_order_relaxed);
+  for (shm::PostCell& cell : own().cells) cell.ready.store(0, std::memory_order_relaxed);
+}
+
+void Boards::refuse_size(gex_Rank_t member, std::uint64_t there, std::size_t bytes) const noexcept {
+  fatal(
+      "a collective operation of %lu bytes in rank %u of the team meets one of %zu bytes here: "
+      "the members' calls differ",
+      static_cast<unsigned long>(there), member, bytes);
+}
+
+}  // namespace gex::coll

@@ -1,0 +1,77 @@
+#include "coll/described.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace gex::coll {
+
+namespace {
+
+/// Members of a broadcast whose data the kernel copies out of memory that is not shared. It counts
+/// the users of a page, and a huge page is one: with more members they wait for each other (1 MiB
+/// to 7 members took four times as long as by pieces, to 15 eight times).
+constexpr gex_Rank_t max_members_by_kernel = 3;
+
+std::uint32_t upper_half(std::size_t bytes) noexcept {
+  return static_cast<std::uint32_t>(std::uint64_t{bytes} >> 32);
+}
+
+}  // namespace
+
+bool keep_result(const Request& request, std::size_t& kept, bool& progressed) noexcept {
+  if (request.destination == request.source || kept == request.bytes) return true;
+  const std::size_t bytes = std::min(request.bytes - kept, max_copied_at_once);
+  std::memcpy(request.destination + kept, request.source + kept, bytes);
+  kept += bytes;
+  progressed = true;
+  return kept == request.bytes;
+}
+
+const Description* DirectTeam::description_of(gex_Rank_t member,
+                                              const Numbered& operation) noexcept {
+  const std::size_t bytes = operation.request.bytes;
+  if (!boards.has_posted(member, operation.first, bytes)) return nullptr;
+  const auto* const description =
+      reinterpret_cast<const Description*>(boards.cell(member, operation.first));
+  if (description->upper_bytes != upper_half(bytes)) [[unlikely]]
+    boards.refuse_size(member, std::uint64_t{description->upper_bytes} << 32, bytes);
+  return description;
+}
+
+std::atomic_ref<std::uint32_t> DirectTeam::word_of(gex_Rank_t member,
+                                                   const Numbered& operation) const noexcept {
+  auto* const description = reinterpret_cast<Description*>(boards.cell(member, operation.first));
+  return std::atomic_ref<std::uint32_t>(description->shared_word);
+}
+
+void DirectTeam::post(const Numbered& operation, Description description) noexcept {
+  description.upper_bytes = upper_half(operation.request.bytes);
+  std::memcpy(boards.own_cell(operation.first), &description, sizeof description);
+  boards.publish(operation.first, operation.request.bytes);
+}
+
+bool DirectTeam::post_source(const Numbered& operation) noexcept {
+  Description description{};
+  description.source = memory_at(operation.request.source);
+  const bool kernel_copies = !kernel_refused && boards.size() <= max_members_by_kernel;
+  const bool is_direct = kernel_copies || (!mapped_refused && description.source.shared());
+  description.direct = is_direct ? 1 : 0;
+  post(operation, description);
+  return is_direct;
+}
+
+void DirectTeam::note_refusal(const Request& request) noexcept {
+  kernel_refused = true;
+  mapped_refused = mapped_refused || memory_at(request.source).shared();
+}
+
+void DirectTeam::refuse_member(gex_Rank_t member) const noexcept {
+  fatal(
+      "a reduction does not reach the memory of rank %u of the team any more: its segment was "
+      "replaced meanwhile, or the kernel refuses to copy",
+      member);
+}
+
+}  // namespace gex::coll

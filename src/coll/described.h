@@ -1,0 +1,82 @@
+#pragma once
+// What direct operations of a team have in common: members post where their memory is, under the
+// operation's first number, and copy straight from there (direct.h). Where that does not reach, the
+// operation goes on by pieces, whose numbers it has taken as well.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "coll/boards.h"
+#include "coll/direct.h"
+#include "coll/operation.h"
+
+namespace gex::coll {
+
+/// A member's post of a direct operation. Fits in a cell. The lower half of the number of bytes
+/// stands in the ready word.
+struct Description {
+  MemoryAt source;
+  MemoryAt destination;
+  std::uint32_t upper_bytes;
+  std::uint32_t direct;  ///< of a broadcast's root; 0: the operation goes on by pieces
+  /// Of a broadcast's root: claims (helped_copy.h). Of another member: not 0 if it does not reach
+  /// the root's memory. Changes after it has been posted.
+  std::uint32_t shared_word;
+};
+static_assert(sizeof(Description) <= shm::post_cell_bytes);
+
+/// An operation's part of the numbers: from `first`, those of the direct way, then those of its
+/// pieces, up to `end`.
+struct Numbered {
+  const Request& request;
+  std::uint32_t first;
+  std::uint32_t end;
+};
+
+/// The result of a step of a direct operation.
+enum class Step : std::uint8_t {
+  incomplete,
+  complete,   ///< nothing is left to do here
+  by_pieces,  ///< it goes on by pieces, at all members
+};
+
+/// Bytes that one call copies: then others may want the core, or handlers run.
+inline constexpr std::size_t max_copied_at_once = 1 << 20;
+
+/// The root of a broadcast makes its own result, `kept` bytes of which it has. True: all of it.
+bool keep_result(const Request& request, std::size_t& kept, bool& progressed) noexcept;
+
+class DirectTeam {
+ public:
+  DirectTeam(Boards& boards, const Team& team) : boards(boards), access(team, boards.by_rank()) {}
+
+  Boards& boards;
+  DirectAccess access;
+  /// A part of a reduction's slice, and operands that the kernel has copied.
+  std::vector<Line> workspace;
+
+  // What operations before have shown.
+  bool mapped_refused = false;  ///< a member does not map what this one has in segments
+  bool kernel_refused = false;  ///< for a member the kernel does not copy from this one
+  /// States if the kernel copies between all members, once reductions have agreed on that; the same
+  /// at all.
+  enum class Kernel : std::uint8_t { unknown, between_all, not_between_all };
+  Kernel kernel = Kernel::unknown;
+
+  /// Returns what a member has posted of an operation, or null if it has not yet.
+  const Description* description_of(gex_Rank_t member, const Numbered& operation) noexcept;
+  /// The word of a member's post that changes; the member has posted.
+  std::atomic_ref<std::uint32_t> word_of(gex_Rank_t member,
+                                         const Numbered& operation) const noexcept;
+  void post(const Numbered& operation, Description description) noexcept;
+  /// Posts where the source of a broadcast is, if it may be reached; false if that is not so, and
+  /// the operation goes on by pieces. There is room for the post.
+  bool post_source(const Numbered& operation) noexcept;
+  /// Another member does not reach the root's memory, which is this member's.
+  void note_refusal(const Request& request) noexcept;
+  [[noreturn]] void refuse_member(gex_Rank_t member) const noexcept;
+};
+
+}  // namespace gex::coll

@@ -1,0 +1,58 @@
+#pragma once
+// A broadcast of many bytes between two members with a core each, in which both copy. On two cores
+// it takes half the time of a DirectCopy where the kernel copies (64 KiB: 7.3 instead of 13.7 us,
+// 1 MiB: 99 instead of 217 us).
+//
+//   root     describe -> keep ------> help ---------------> collect -> complete
+//            posts its   its own      claims chunks from    waits until the other has read
+//            source         result    the last on, copies      |
+//               |                     them, marks the end      v
+//               v                                           by pieces, if the other refused
+//            by pieces
+//
+//   other    offer ---------> take -------------> await ---> complete
+//            posts its        claims chunks from  the mark,  publishes at once that it has read all
+//            destination      the first on and    if the root
+//                             copies them         has claimed any
+//                                |
+//                                v
+//                             refuse: sets the word of its post -> by pieces
+//
+// Chunks are claimed by a count in the root's post, the mark is a bit of it.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "coll/described.h"
+
+namespace gex::coll {
+
+class HelpedCopy {
+ public:
+  /// Before those of the pieces.
+  static constexpr std::uint32_t numbers = 1;
+
+  /// Returns true if such a broadcast goes this way; the same answer at both members.
+  static bool takes(const Request& request, gex_Rank_t members) noexcept;
+
+  /// The root posts where its memory is. False: there is no room for the post now.
+  bool describe(DirectTeam& team, const Numbered& operation);
+  /// Does what is possible. The root has described the operation. `progressed` becomes true if
+  /// anything was done.
+  Step advance(DirectTeam& team, const Numbered& operation, bool& progressed);
+
+ private:
+  Step serve(DirectTeam& team, const Numbered& operation, bool& progressed);
+  bool help(DirectTeam& team, const Numbered& operation, bool& progressed);
+  Step take(DirectTeam& team, const Numbered& operation, bool& progressed);
+  enum class Taken { some, all, refused };
+  Taken take_chunks(DirectTeam& team, const Numbered& operation, const Description& root);
+
+  bool by_pieces_ = false;     ///< root: its memory is not reached
+  bool offered_ = false;       ///< other: it has posted
+  bool has_copied_ = false;    ///< no chunk is left to claim, and the own ones are copied
+  std::uint32_t claimed_ = 0;  ///< chunks that this member has copied
+  std::size_t kept_ = 0;       ///< root: bytes of its own result
+};
+
+}  // namespace gex::coll
