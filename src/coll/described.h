@@ -44,6 +44,8 @@ enum class Step : std::uint8_t {
 
 /// Bytes that one call copies: then others may want the core, or handlers run.
 inline constexpr std::size_t max_copied_at_once = 1 << 20;
+/// Copies begin at a multiple of this many bytes, a page's.
+inline constexpr std::size_t page_bytes = 4096;
 
 /// The root of a broadcast makes its own result, `kept` bytes of which it has. True: all of it.
 bool keep_result(const Request& request, std::size_t& kept, bool& progressed) noexcept;

@@ -7,8 +7,6 @@ namespace gex::coll {
 
 namespace {
 
-constexpr std::size_t page_bytes = 4096;
-
 /// Where a member begins to copy a broadcast's bytes if the kernel does it, which counts the users
 /// of each page that it copies: members that are at the same page at the same time wait for each
 /// other.

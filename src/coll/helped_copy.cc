@@ -12,8 +12,6 @@ namespace {
 /// Fewer bytes are copied before a root could help.
 constexpr std::size_t min_helped_bytes = 48 * 1024;
 
-constexpr std::size_t page_bytes = 4096;
-
 /// Both claim so many bytes at a time: few enough claims, and small enough for an even end.
 constexpr std::size_t chunk_to_claim(std::size_t bytes) noexcept {
   const std::size_t chunk = std::clamp<std::size_t>(bytes / 8, 32 * 1024, 256 * 1024);
