@@ -56,6 +56,7 @@ void team::take(team& other) {
   rank_n_ = other.rank_n_;
   id_ = other.id_;
   splits_ = other.splits_;
+  objects_ = other.objects_;
   if (handle_ != nullptr) teams()[id_] = this;
 }
 
@@ -111,6 +112,11 @@ team team::split(intrank_t color, intrank_t key) const {
   gex_TM_Split(is_member ? &made : nullptr, handle_of(*this, "team::split"),
                is_member ? color & INT32_MAX : 0, key, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
   return is_member ? team(made, id) : team();
+}
+
+std::uint64_t team::next_object_id() const {
+  handle_of(*this, "dist_object");
+  return mix(mix(id_) + ++objects_);
 }
 
 void team::destroy(entry_barrier how) {

@@ -1,6 +1,7 @@
 // Futures, promises and local procedure calls in a process without a job.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -10,15 +11,19 @@
 
 namespace {
 
-long allocations = 0;
+// Of all threads.
+std::atomic<long> allocations{0};
 
 }  // namespace
 
 void* operator new(std::size_t size) {
-  ++allocations;
+  allocations.fetch_add(1, std::memory_order_relaxed);
   void* const memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return std::malloc(size);
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);
@@ -78,6 +83,7 @@ TEST(Future, HoldsAReference) {
   future<> done = to_value.get_future().then([](int& reference) { reference = 2; });
   to_value.fulfill_result(value);
   EXPECT_TRUE(done.is_ready());
+  EXPECT_EQ(&to_value.get_future().result(), &value);
   EXPECT_EQ(&to_value.get_future().result_reference(), &value);
   EXPECT_EQ(value, 2);
 }

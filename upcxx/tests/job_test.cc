@@ -1,5 +1,6 @@
 // Ranks, shared heap, pointers, put and get, teams and collectives, between all ranks. Prints
 // nothing and ends with 0 if all is right.
+#include <atomic>
 #include <cstdlib>
 #include <new>
 #include <numeric>
@@ -11,15 +12,19 @@
 
 namespace {
 
-long allocations = 0;
+// Of all threads.
+std::atomic<long> allocations{0};
 
 }  // namespace
 
 __attribute__((noinline)) void* operator new(std::size_t size) {
-  ++allocations;
+  allocations.fetch_add(1, std::memory_order_relaxed);
   void* const memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+__attribute__((noinline)) void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return std::malloc(size);
 }
 __attribute__((noinline)) void operator delete(void* memory) noexcept {
   std::free(memory);

@@ -1,5 +1,6 @@
 // Serialization and remote procedure calls between all ranks. Prints nothing and ends with 0 if all
 // is right.
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -9,15 +10,19 @@
 
 namespace {
 
-long allocations = 0;
+// Of all threads.
+std::atomic<long> allocations{0};
 
 }  // namespace
 
 __attribute__((noinline)) void* operator new(std::size_t size) {
-  ++allocations;
+  allocations.fetch_add(1, std::memory_order_relaxed);
   void* const memory = std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
+}
+__attribute__((noinline)) void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return std::malloc(size);
 }
 __attribute__((noinline)) void operator delete(void* memory) noexcept {
   std::free(memory);
@@ -266,6 +271,43 @@ void without_answer() {
   REQUIRE(allocations == before);
 }
 
+struct Unmovable {
+  explicit Unmovable(int value) : value(value) {}
+  Unmovable(const Unmovable&) = delete;
+  int value;
+};
+
+void distributed_objects() {
+  const int me = upcxx::rank_me();
+  const int n = upcxx::rank_n();
+  const int peer = (me + 1) % n;
+  upcxx::dist_object<std::vector<int>> object({me, 2});
+  REQUIRE(object->size() == 2 && object.is_active() && &object.team() == &upcxx::world());
+  REQUIRE(object.fetch(peer).wait() == (std::vector<int>{peer, 2}));
+  // Made on some ranks later than the calls with it arrive.
+  if (me == 0) {
+    for (int i = 0; i < 100; ++i) upcxx::progress();
+  }
+  upcxx::dist_object<Unmovable> place(upcxx::world(), me);
+  REQUIRE(rpc(
+              peer, [](upcxx::dist_object<Unmovable>& there, int by) { return there->value + by; },
+              place, 100)
+              .wait() == peer + 100);
+  rpc_ff(
+      peer, [](const upcxx::dist_object<std::vector<int>>& there) { there->push_back(9); }, object);
+  while (object->size() < 3) upcxx::progress();
+  REQUIRE(&object.id().here() == &object && &object.id().when_here().wait() == &object);
+  upcxx::barrier();
+  upcxx::dist_object<std::vector<int>> moved(std::move(object));
+  REQUIRE(!object.is_active() && &moved.id().here() == &moved && moved->back() == 9);
+  upcxx::dist_object<std::vector<int>> without{};
+  REQUIRE(!without.is_active() && !without.has_value());
+  without.emplace(3U, 4);
+  without.activate();
+  REQUIRE(without->size() == 3 && (*without)[0] == 4);
+  upcxx::barrier();
+}
+
 }  // namespace
 
 int main() {
@@ -273,6 +315,7 @@ int main() {
   serialization();
   calls();
   without_answer();
+  distributed_objects();
   upcxx::finalize();
   return 0;
 }

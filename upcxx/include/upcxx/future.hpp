@@ -144,9 +144,11 @@ class future {
 
   /// Of a ready future: all values, as a tuple if there are several, or the one of index I.
   template <int I = -1>
-  auto result() const {
+  decltype(auto) result() const {
     if constexpr (Chosen<I>::is_one) {
-      return std::tuple_element_t<Chosen<I>::index, Values>(std::get<Chosen<I>::index>(values()));
+      // A value, or the reference that the future has.
+      return static_cast<std::tuple_element_t<Chosen<I>::index, Values>>(
+          std::get<Chosen<I>::index>(values()));
     } else if constexpr (Chosen<I>::is_tuple) {
       return Values(values());
     }
@@ -171,7 +173,7 @@ class future {
 
   /// Makes user progress until the future is ready. Not in callbacks.
   template <int I = -1>
-  auto wait() const {
+  decltype(auto) wait() const {
     wait_for("future::wait");
     return result<I>();
   }
@@ -186,7 +188,7 @@ class future {
   }
   /// Calls `progress` instead of user progress.
   template <int I = -1, class Progress>
-  auto wait(Progress&& progress) const {
+  decltype(auto) wait(Progress&& progress) const {
     while (!is_ready()) progress();
     return result<I>();
   }

@@ -10,6 +10,7 @@
 #include <upcxx/message.hpp>
 #include <upcxx/serialization.hpp>
 #include <upcxx/team.hpp>
+#include <upcxx/when_all.hpp>
 
 namespace upcxx {
 namespace detail {
@@ -18,6 +19,12 @@ namespace detail {
 template <class T>
 struct Traveller {
   using type = T;
+  /// Whether it may exist here later only.
+  static constexpr bool may_be_awaited = false;
+  template <class D>
+  static future<> when_here(const D&) {
+    return make_future();
+  }
   static const T& departs(const T& value) { return value; }
   template <class D>
   static D&& arrives(D& value) {
@@ -27,6 +34,8 @@ struct Traveller {
 template <>
 struct Traveller<team> {
   using type = team_id;
+  static constexpr bool may_be_awaited = false;
+  static future<> when_here(team_id) { return make_future(); }
   static team_id departs(const team& value) { return value.id(); }
   static team& arrives(team_id value) { return value.here(); }
 };
@@ -68,21 +77,15 @@ class Execution {
   static constexpr bool is_asynchronous = is_future<std::decay_t<Returned>>;
 
   static void run(Message* message) {
-    if constexpr (is_asynchronous) {
-      // Kept until what the function returned is ready.
+    if constexpr ((Travels<A>::may_be_awaited || ...)) {
       auto* const execution = new Execution(message);
-      execution->call().then([execution](auto&&... value) {
-        execution->answer(value...);
-        delete execution;
+      execution->when_here(std::index_sequence_for<A...>()).then([execution] {
+        execution->run_kept();
       });
+    } else if constexpr (is_asynchronous) {
+      (new Execution(message))->run_kept();
     } else {
-      Execution execution(message);
-      if constexpr (std::is_void<Returned>::value) {
-        execution.call();
-        execution.answer();
-      } else {
-        execution.answer(execution.call());
-      }
+      Execution(message).run_now();
     }
   }
 
@@ -103,6 +106,30 @@ class Execution {
   };
   using Header = std::conditional_t<std::is_void<Call>::value, Nothing, Answer>;
 
+  void run_now() {
+    if constexpr (std::is_void<Returned>::value) {
+      call();
+      answer();
+    } else {
+      answer(call());
+    }
+  }
+  /// Until what the function returns is ready.
+  void run_kept() {
+    if constexpr (is_asynchronous) {
+      call().then([this](auto&&... value) {
+        this->answer(value...);
+        delete this;
+      });
+    } else {
+      run_now();
+      delete this;
+    }
+  }
+  template <std::size_t... I>
+  future<> when_here(std::index_sequence<I...>) {
+    return when_all(Travels<A>::when_here(std::get<I + 1>(arguments_))...);
+  }
   decltype(auto) call() { return call(std::index_sequence_for<A...>()); }
   template <std::size_t... I>
   decltype(auto) call(std::index_sequence<I...>) {

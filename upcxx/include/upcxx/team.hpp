@@ -61,6 +61,8 @@ class UPCXXI_EXPORT team {
 
   /// For the headers: libgex's handle.
   void* handle() const { return handle_; }
+  /// For the headers: the name of the next distributed object over the team.
+  std::uint64_t next_object_id() const;
 
  private:
   friend struct TeamAccess;
@@ -75,6 +77,7 @@ class UPCXXI_EXPORT team {
   intrank_t rank_n_ = 0;
   std::uint64_t id_ = 0;
   mutable std::uint32_t splits_ = 0;
+  mutable std::uint32_t objects_ = 0;
 };
 
 /// All ranks, and those that share memory with the caller.

@@ -5,6 +5,7 @@
 
 #include <upcxx/collective.hpp>
 #include <upcxx/containers.hpp>
+#include <upcxx/dist_object.hpp>
 #include <upcxx/heap.hpp>
 #include <upcxx/job.hpp>
 #include <upcxx/rma.hpp>
