@@ -16,6 +16,7 @@ namespace {
 InternalHandler internal_handlers[GEX_AM_INDEX_BASE];
 InternalMessage internal_messages[GEX_AM_INDEX_BASE];
 bool calls_clients[GEX_AM_INDEX_BASE];
+const char* internal_names[GEX_AM_INDEX_BASE];
 constinit std::uint8_t next_internal = credits_handler + 1;
 
 constexpr gex_Flags_t category_flags = GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG;
@@ -66,7 +67,12 @@ void register_internal(Internal& message, InternalHandler handler, InternalMessa
   internal_handlers[index] = handler;
   internal_messages[index] = takes;
   calls_clients[index] = message.effect_ == Internal::runs_client_code;
+  internal_names[index] = message.name_;
   if (traced()) trace::name_handler(index, message.name_);
+}
+
+const char* internal_name(std::uint8_t handler) noexcept {
+  return handler < GEX_AM_INDEX_BASE ? internal_names[handler] : nullptr;
 }
 
 bool runs_client_code(std::uint8_t handler) noexcept {

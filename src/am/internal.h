@@ -55,6 +55,9 @@ class Internal {
   std::uint8_t handler_ = 0;
 };
 
+/// The name of the library's own message of that handler; null if there is none.
+const char* internal_name(std::uint8_t handler) noexcept;
+
 /// Returns true if the handler is the client's, or calls one of the client's: the progress thread
 /// runs none of those.
 bool runs_client_code(std::uint8_t handler) noexcept;

@@ -1,8 +1,9 @@
 // libgex-fuzz.so: a network that changes one message on its way.
 //
-// It stands on another plug-in, FUZZ_UNDER. Of the library's own messages of the kind FUZZ_KIND
-// that rank FUZZ_RANK sends, and in which argument A has the value V if FUZZ_ONLY is "A = V", as
-// many as FUZZ_SKIP pass; the next one is changed as FUZZ_CHANGE describes, once:
+// It stands on another plug-in, FUZZ_UNDER. Of the library's own messages of the kind FUZZ_KIND,
+// whose handler is FUZZ_HANDLER, that rank FUZZ_RANK sends, and in which argument A has the value V
+// if FUZZ_ONLY is "A = V", as many as FUZZ_SKIP pass; the next one is changed as FUZZ_CHANGE
+// describes, once:
 //
 //   argument A = V      the argument's value; with ^ instead of = its bits, with + what is added
 //   description W = V   likewise, for a word of a non-contiguous transfer's description
@@ -31,41 +32,11 @@
 #include <string>
 #include <vector>
 
-#include "am/internal.h"
 #include "am/wire.h"
 
 namespace {
 
-using gex::am::Internal;
 using namespace gex::net;
-
-struct Kind {
-  const char* name;
-  Internal handler;
-};
-constexpr Kind kinds[] = {
-    {"rma_put", Internal::rma_put},
-    {"rma_get", Internal::rma_get},
-    {"rma_data", Internal::rma_data},
-    {"rma_done", Internal::rma_done},
-    {"exchange_gather", Internal::exchange_gather},
-    {"exchange_spread", Internal::exchange_spread},
-    {"barrier", Internal::barrier},
-    {"completion_barrier", Internal::completion_barrier},
-    {"named_barrier", Internal::named_barrier},
-    {"atomic", Internal::atomic_request},
-    {"atomic_result", Internal::atomic_result},
-    {"vis_put", Internal::vis_put},
-    {"vis_put_with_notice", Internal::vis_put_with_notice},
-    {"vis_get", Internal::vis_get},
-    {"vis_data", Internal::vis_data},
-    {"coll_data", Internal::coll_data},
-    {"coll_grant", Internal::coll_grant},
-    {"coll_credit", Internal::coll_credit},
-    {"coll_announce", Internal::coll_announce},
-    {"coll_agreed", Internal::coll_agreed},
-    {"memset", Internal::memset},
-};
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -96,17 +67,14 @@ struct Change {
 
 const Conduit* under;
 std::mutex lock;
-Internal wanted;
+std::uint8_t wanted;
 std::uint64_t left_before_it;
 /// Whether nothing is changed any more. Relaxed: a word that stands alone.
 std::atomic<bool> done{true};
 
 int attach(const Host* host, Limits* limits) {
-  const auto* const found = std::find_if(std::begin(kinds), std::end(kinds), [](const Kind& kind) {
-    return variable("FUZZ_KIND") == kind.name;
-  });
-  if (found == std::end(kinds)) give_up("no kind '" + variable("FUZZ_KIND") + "'");
-  wanted = found->handler;
+  wanted = static_cast<std::uint8_t>(std::atoi(variable("FUZZ_HANDLER").c_str()));
+  if (wanted == 0) give_up("FUZZ_HANDLER is missing");
   left_before_it = std::strtoull(variable("FUZZ_SKIP").c_str(), nullptr, 10);
   done = variable("FUZZ_RANK") != std::to_string(host->rank);
   return under->attach(host, limits);
@@ -123,9 +91,7 @@ class Message {
     std::memcpy(&prefix_, bytes_.data(), sizeof prefix_);
   }
 
-  bool is(Internal handler) const {
-    return prefix_.header.handler() == static_cast<std::uint8_t>(handler);
-  }
+  bool is_wanted_kind() const { return prefix_.header.handler() == wanted; }
   /// Where the argument lies, if it has so many.
   std::optional<std::size_t> argument(unsigned index) const {
     if (index >= arg_count()) return std::nullopt;
@@ -134,7 +100,7 @@ class Message {
   /// Where the word of the description lies. A notice that goes with a put stands in front of it.
   std::optional<std::size_t> description(unsigned index) const {
     std::size_t at = sizeof prefix_ + gex::am::wire_args(arg_count());
-    if (is(Internal::vis_put_with_notice))
+    if (variable("FUZZ_KIND") == "vis_put_with_notice")
       at += ((word(*argument(8)) >> 8) + 15) / 16 * std::size_t{16};
     at += index * sizeof(std::uint32_t);
     if (at + sizeof(std::uint32_t) > bytes_.size()) return std::nullopt;
@@ -164,7 +130,7 @@ class Message {
 };
 
 bool is_wanted(const Message& message) {
-  if (!message.is(wanted)) return false;
+  if (!message.is_wanted_kind()) return false;
   unsigned index = 0;
   std::uint32_t value = 0;
   if (std::sscanf(variable("FUZZ_ONLY").c_str(), "%u = %u", &index, &value) != 2) return true;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct Chance {
 
 struct Kind {
   const char* name;
+  const char* message;            ///< as the library names it
   const char* tests;              ///< of the conformance suite, which send such messages
   std::vector<unsigned> senders;  ///< ranks that send them
   std::vector<Refused> refused;
@@ -81,21 +83,24 @@ const std::vector<Kind>& kinds() {
       // waits for an answer, and the size of a get, since the answer is as long. A peer that
       // changes these can do what it likes.
       {"rma_put",
+       "put",
        "Rma*",
        {0, 1, 2},
        {{"argument 0 = 0x7fffffff", outside("a put")}, fewer("arguments 3")},
        {{0, 1}}},
       {"rma_get",
+       "get",
        "Rma*",
        {0, 1, 2},
        {{"argument 0 = 0x7fffffff", outside("a get")},
         {"argument 6 = 0x10001", "rank @: a get of 65537 bytes"},
         fewer("arguments 6")},
        {{0, 1}}},
-      {"rma_data", "Rma*", {0, 1, 2}, {fewer("arguments 3")}},
-      {"rma_done", "Rma*", {0, 1, 2}, {fewer("arguments 1")}},
+      {"rma_data", "data of a get", "Rma*", {0, 1, 2}, {fewer("arguments 3")}},
+      {"rma_done", "put is done", "Rma*", {0, 1, 2}, {fewer("arguments 1")}},
       // A counter that lacks an operation is waited for.
       {"atomic",
+       "atomic",
        "Atomic*",
        {0, 1, 2},
        {{"argument 0 = 0x7fffffff", outside("an atomic operation")},
@@ -103,8 +108,9 @@ const std::vector<Kind>& kinds() {
         {"argument 6 = 0xf0000000", "rank @: unknown atomic operation 0x0 of type 0x8000"},
         fewer("arguments 10")},
        {{0, 1, 2, 3, 4, 5, 6}, false, {0, 1, 2, 3, 4, 5, 6}}},
-      {"atomic_result", "Atomic*", {0, 1, 2}, {fewer("arguments 6")}},
+      {"atomic_result", "result of an atomic", "Atomic*", {0, 1, 2}, {fewer("arguments 6")}},
       {"vis_put",
+       "strided put",
        "Vis*",
        {0, 1, 2},
        {{"argument 2 = 3", malformed(part_of_put)},
@@ -116,11 +122,13 @@ const std::vector<Kind>& kinds() {
         fewer("arguments 3")},
        {{2, 3}, true}},
       {"vis_put_with_notice",
+       "strided put with notice",
        "Vis*",
        {0, 1, 2},
        {{"argument 8 = 0xffffff80", malformed(part_of_put)}, fewer("arguments 8")},
        {{2, 3}, true}},
       {"vis_get",
+       "strided get",
        "Vis*",
        {0, 1, 2},
        {{"argument 6 = 0xffffffff", not_inside(part_of_get)},
@@ -131,8 +139,9 @@ const std::vector<Kind>& kinds() {
         {"description 1 = 0x7fffffff", not_inside(part_of_get), "7 = 2"},
         fewer("arguments 8")},
        {{7, 8}, true}},
-      {"vis_data", "Vis*", {0, 1, 2}, {fewer("arguments 5")}},
+      {"vis_data", "data of a strided get", "Vis*", {0, 1, 2}, {fewer("arguments 5")}},
       {"memset",
+       "memset",
        "Gasnet1Rma.Memset*",
        {0, 1, 2},
        {{"argument 0 = 0x7fffffff", outside("a memset")},
@@ -141,6 +150,7 @@ const std::vector<Kind>& kinds() {
        {{0, 1, 4, 5, 6}}},
       // Of another team or exchange; from another member; of more bytes than come.
       {"exchange_gather",
+       "team exchange: gather",
        "Team*:Split*",
        {1, 2},
        {{"argument 3 = 0", "rank @: a part of a team exchange from rank 0 to itself"},
@@ -151,6 +161,7 @@ const std::vector<Kind>& kinds() {
         fewer("arguments 5")},
        {{0, 1, 2, 3, 4, 5}, false, {0, 1, 2, 4}}},
       {"exchange_spread",
+       "team exchange: spread",
        "Team*:Split*",
        {0},
        {{"argument 4 = 0", "rank @: a part of a team exchange does not fit: "},
@@ -160,6 +171,7 @@ const std::vector<Kind>& kinds() {
        {{0, 1, 2, 3, 4, 5}, false, {0, 1, 2, 4}}},
       // Of another team; of a barrier that is over.
       {"barrier",
+       "barrier",
        "Team*:Barrier*",
        {0, 1, 2},
        {{"argument 2 = 64", "rank @: a barrier message names round 64"},
@@ -169,6 +181,7 @@ const std::vector<Kind>& kinds() {
         fewer("arguments 3")},
        {{0, 1, 2, 3}, false, {0, 1, 3}}},
       {"completion_barrier",
+       "barrier of completions",
        "Gasnet1Collectives*",
        {0, 1, 2},
        {{"argument 2 = 64", "rank @: a barrier message names round 64"},
@@ -179,6 +192,7 @@ const std::vector<Kind>& kinds() {
        {{0, 1, 2, 3}, false, {0, 1, 3}}},
       // Of the next barrier.
       {"named_barrier",
+       "named barrier",
        "NamedBarrier*",
        {0, 1, 2},
        {{"argument 0 = 2", "rank @: a named barrier's message of parity 2"},
@@ -191,6 +205,7 @@ const std::vector<Kind>& kinds() {
        {{0, 1, 2, 3}, false, {0}}},
       // Of another team, member or operation; of another piece; granting or giving back less.
       {"coll_data",
+       "data of a collective",
        collectives,
        {0, 1, 2},
        {{"argument 4 = 1000", "a collective message of rank 1000 of the team matches no call here"},
@@ -200,6 +215,7 @@ const std::vector<Kind>& kinds() {
         fewer("arguments 7")},
        {{0, 1, 2, 3, 4, 5, 6, 7}, false, {0, 1, 2, 3, 4, 5, 6, 7}}},
       {"coll_grant",
+       "room for a collective",
        collectives,
        {0, 1, 2},
        {{"argument 4 = 1000", "a collective message of rank 1000 of the team matches no call here"},
@@ -208,6 +224,7 @@ const std::vector<Kind>& kinds() {
        {{0, 1, 2, 3, 4, 5, 6}, false, {0, 1, 2, 3, 4, 5, 6}}},
       // Those of a team that has ended are not looked at: the primordial one has not.
       {"coll_credit",
+       "credit of a collective",
        collectives,
        {0, 1, 2},
        {{"argument 3 = 1000", "a collective message of rank 1000 of the team matches no call here",
@@ -217,6 +234,7 @@ const std::vector<Kind>& kinds() {
         fewer("arguments 4")},
        {{0, 1, 2, 3, 4}, false, {0, 1, 2, 3, 4}}},
       {"coll_announce",
+       "announcement of a collective",
        collectives,
        {1, 2},
        {{"argument 5 = 1000", "rank @: an announcement of call 1000"},
@@ -233,6 +251,7 @@ const std::vector<Kind>& kinds() {
        {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, false, {0, 1, 2, 3}},
        true},
       {"coll_agreed",
+       "agreement on a collective",
        collectives,
        {0},
        {fewer("arguments 3")},
@@ -256,6 +275,17 @@ struct Ended {
   }
 };
 
+/// The handler of the library's own message of that name; "" if there is none.
+std::string handler_of(const std::string& message) {
+  static const std::string all =
+      Command({FUZZ_TEST_MESSAGES}).variable("GASNET_QUIET", "1").run().output;
+  std::istringstream lines(all);
+  for (std::string handler, name; lines >> handler && std::getline(lines >> std::ws, name);)
+    if (name == message) return handler;
+  ADD_FAILURE() << "no message '" << message << "' among\n" << all;
+  return "";
+}
+
 /// A job of three ranks, one of which has a message changed.
 Ended run(const Kind& kind, unsigned sender, unsigned skip, const std::string& change,
           const std::string& only, const char* seconds) {
@@ -266,6 +296,7 @@ Ended run(const Kind& kind, unsigned sender, unsigned skip, const std::string& c
   command.variable("GEX_CONDUIT", FUZZ_TEST_CONDUIT)
       .variable("FUZZ_UNDER", FUZZ_TEST_TCP)
       .variable("FUZZ_KIND", kind.name)
+      .variable("FUZZ_HANDLER", handler_of(kind.message))
       .variable("FUZZ_RANK", std::to_string(sender))
       .variable("FUZZ_SKIP", std::to_string(skip))
       .variable("FUZZ_CHANGE", change)
