@@ -269,40 +269,6 @@ TEST(Hosts, InAFileAreReadAsPeopleWriteIt) {
   refused(gexrun, gexrun + ", line 1: '?ELF");
 }
 
-TEST(Hosts, OfAnAllocationThatAreNotUsedAreNamed) {
-  const NotingShell files(0);
-  std::ofstream(files.folder + "/nodes") << "n1\nn1\nn2\n";
-  using Variables = std::vector<std::pair<std::string, std::string>>;
-  const auto warning = [](const Variables& variables, const std::vector<std::string>& options) {
-    std::vector<std::string> words = {gexrun};
-    words.insert(words.end(), options.begin(), options.end());
-    words.emplace_back("true");
-    Command command(std::move(words));
-    for (const auto& [name, value] : variables) command.variable(name, value);
-    const Outcome outcome = command.run();
-    expect_clean(outcome);
-    EXPECT_EQ(outcome.status, 0);
-    return outcome.error;
-  };
-  const std::vector<std::string> two = {"-n", "2"};
-  for (const Variables& variables :
-       {Variables{
-            {"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "2"}, {"SLURM_JOB_NODELIST", "n[1-2]"}},
-        Variables{{"PBS_JOBID", "7"}, {"PBS_NODEFILE", files.folder + "/nodes"}},
-        Variables{{"LSB_JOBID", "7"}, {"LSB_HOSTS", "n1 n1 n2"}},
-        Variables{{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2 n2 2"}},
-        Variables{{"JOB_ID", "7"}, {"PE_HOSTFILE", files.folder + "/nodes"}}}) {
-    const std::string error = warning(variables, two);
-    EXPECT_EQ(lines_with(error, "all ranks run on this host; the 2 hosts of "), 1) << error;
-    EXPECT_EQ(lines_with(error, " job 7: n"), 1) << error;
-    // One rank, or hosts that are named, need no other.
-    EXPECT_EQ(warning(variables, {"-n", "1"}), "");
-    EXPECT_EQ(warning(variables, {"-n", "2", "--hosts", "localhost:2"}), "");
-  }
-  EXPECT_EQ(warning({{"SLURM_JOB_ID", "7"}, {"SLURM_JOB_NUM_NODES", "1"}}, two), "");
-  EXPECT_EQ(warning({{"LSB_JOBID", "7"}, {"LSB_MCPU_HOSTS", "n1 2"}}, two), "");
-}
-
 TEST(Hosts, AProgramThatIsNotThereIsNamedWithItsHost) {
   const Outcome outcome =
       Command({gexrun, "--rsh", rsh_here, "--hosts", "a,b", "-n", "2", "/nonexistent"}).run();

@@ -32,6 +32,7 @@ UPCXXI_EXPORT void require_unrestricted(const char* call);
 #define UPCXXI_ASSERT_TEXT_(test, message)                                                  \
   ((test) ? (void)0 : [&](const char* upcxxi_file, int upcxxi_line) {                       \
     ::std::ostringstream upcxxi_text;                                                       \
+    /* `a << b` is one, too. NOLINTNEXTLINE(bugprone-macro-parentheses) */                  \
     upcxxi_text << message;                                                                 \
     ::upcxx::detail::assertion_failed(upcxxi_file, upcxxi_line, upcxxi_text.str().c_str()); \
   }(__FILE__, __LINE__))

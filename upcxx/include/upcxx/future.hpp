@@ -6,6 +6,7 @@
 #ifndef UPCXX_FUTURE_HPP_
 #define UPCXX_FUTURE_HPP_
 
+#include <type_traits>
 #include <upcxx/future_state.hpp>
 
 namespace upcxx {
@@ -293,7 +294,7 @@ class ThenState<future<T...>, Function> final
   using Base = typename StateOf<Result>::type;
 
  public:
-  template <class F>
+  template <class F, class = std::enable_if_t<!std::is_same<std::decay_t<F>, ThenState>::value>>
   explicit ThenState(F&& function) : Base(1), function_(std::forward<F>(function)) {
     this->retain();  // by the source's list of callbacks
   }

@@ -9,6 +9,7 @@
 
 #include <atomic>
 
+#include <type_traits>
 #include <upcxx/promise.hpp>
 
 namespace upcxx {
@@ -108,7 +109,7 @@ class OwnTasks {
 template <class Function>
 class FunctionTask final : public Task {
  public:
-  template <class F>
+  template <class F, class = std::enable_if_t<!std::is_same<std::decay_t<F>, FunctionTask>::value>>
   explicit FunctionTask(F&& function) : function_(std::forward<F>(function)) {}
   void run() override {
     std::move(function_)();

@@ -104,9 +104,9 @@ class WhenAllState final : public StateOf<Conjoined<Futures...>>::type {
 template <class First, class... More>
 auto with_the_values(First&& first, More&&... more) {
   if constexpr (sizeof...(More) == 0 || values_in<First> != 0) {
-    return std::move(first);
+    return std::forward<First>(first);
   } else {
-    return with_the_values(std::move(more)...);
+    return with_the_values(std::forward<More>(more)...);
   }
 }
 
