@@ -32,8 +32,10 @@ struct Entry {
 
 /// The pieces by address. `version` is odd while they change.
 struct Table {
-  explicit Table(std::size_t room) : capacity(room), entries(new Entry[room]) {}
+  Table(std::size_t room, const Table* smaller)
+      : before(smaller), capacity(room), entries(new Entry[room]) {}
 
+  const Table* before;  ///< so that LeakSanitizer finds those that are still read
   std::size_t capacity;
   std::unique_ptr<Entry[]> entries;
   std::atomic<std::size_t> count{0};
@@ -52,7 +54,7 @@ constinit std::atomic<Table*> current{nullptr};
 void store(const std::vector<Piece>& pieces) {
   Table* table = current.load(std::memory_order_relaxed);
   const bool grows = table == nullptr || table->capacity < pieces.size();
-  if (grows) table = new Table(std::max<std::size_t>(16, 2 * pieces.size()));
+  if (grows) table = new Table(std::max<std::size_t>(16, 2 * pieces.size()), table);
   const std::uint64_t version = table->version.load(std::memory_order_relaxed);
   table->version.store(version + 1, std::memory_order_relaxed);
   // Release: who reads one of these sees that the version is odd.
