@@ -294,6 +294,9 @@ TEST(Atomics, AreNotWhatIsClaimed) {
 }
 
 TEST(Writes, ArriveByAThreadOfTheProviders) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "what a network writes is no atomic store, and is read while it comes";
+#endif
   run({"progress_thread=1"}, [] {
     Reach reach;
     const std::uint64_t value = 7;
