@@ -1,7 +1,5 @@
 // Ranks, shared heap, pointers, put and get, teams and collectives, between all ranks. Prints
 // nothing and ends with 0 if all is right.
-#include <atomic>
-#include <cstdlib>
 #include <new>
 #include <numeric>
 #include <sstream>
@@ -10,28 +8,7 @@
 #include <upcxx/upcxx.hpp>
 #include <vector>
 
-namespace {
-
-// Of all threads.
-std::atomic<long> allocations{0};
-
-}  // namespace
-
-__attribute__((noinline)) void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-__attribute__((noinline)) void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return std::malloc(size);
-}
-__attribute__((noinline)) void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "allocations.h"
 
 namespace {
 

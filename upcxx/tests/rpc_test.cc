@@ -1,35 +1,11 @@
 // Serialization and remote procedure calls between all ranks. Prints nothing and ends with 0 if all
 // is right.
-#include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <numeric>
 #include <string>
 #include <upcxx/upcxx.hpp>
 
-namespace {
-
-// Of all threads.
-std::atomic<long> allocations{0};
-
-}  // namespace
-
-__attribute__((noinline)) void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  void* const memory = std::malloc(size);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-__attribute__((noinline)) void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return std::malloc(size);
-}
-__attribute__((noinline)) void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-__attribute__((noinline)) void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "allocations.h"
 
 namespace {
 
