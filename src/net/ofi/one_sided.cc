@@ -1,7 +1,5 @@
 #include "net/ofi/one_sided.h"
 
-#include <rdma/fi_rma.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -149,8 +147,14 @@ bool OneSided::register_for(Transfer& transfer, std::uint64_t access, void*& des
 }
 
 ssize_t OneSided::write(Transfer& transfer, void* descriptor, std::uint64_t flags) {
-  iovec from{transfer.bounce != nullptr ? transfer.bounce->bytes() : transfer.local, transfer.size};
-  fi_rma_iov to{transfer.target, transfer.size, transfer.key};
+  return post_write(
+      transfer,
+      {transfer.bounce != nullptr ? transfer.bounce->bytes() : transfer.local, transfer.size},
+      {transfer.target, transfer.size, transfer.key}, descriptor, flags);
+}
+
+ssize_t OneSided::post_write(Transfer& transfer, iovec from, fi_rma_iov to, void* descriptor,
+                             std::uint64_t flags) {
   fi_msg_rma message{};
   message.msg_iov = &from;
   message.desc = &descriptor;

@@ -18,6 +18,7 @@
 // Thread rules: as `Host::threaded` allows; `completed` and `failed` one thread at a time.
 
 #include <gex/plugin/conduit.h>
+#include <rdma/fi_rma.h>
 
 #include <atomic>
 #include <cstddef>
@@ -129,6 +130,9 @@ class OneSided {
   /// Registers the transfer's local memory; false: not now, since others hold what can be.
   bool register_for(Transfer& transfer, std::uint64_t access, void*& descriptor);
   ssize_t write(Transfer& transfer, void* descriptor, std::uint64_t flags);
+  /// Writes `from` to `to` at the transfer's peer; `descriptor`: of the memory at `from`.
+  ssize_t post_write(Transfer& transfer, iovec from, fi_rma_iov to, void* descriptor,
+                     std::uint64_t flags);
   bool read(Transfer& transfer, void* local, std::size_t size, void* descriptor);
   /// Returns true if a put is to be shown by a fence to be at the peer. `frees_early`: its source
   /// is wanted back before that.

@@ -67,18 +67,9 @@ bool OneSided::write_fence(Transfer& transfer) {
     from.iov_base = transfer.bounce->bytes();
     descriptor = transfer.bounce->descriptor;
   }
-  fi_rma_iov to{place.address, fence_size, place.key};
-  fi_msg_rma message{};
-  message.msg_iov = &from;
-  message.desc = &descriptor;
-  message.iov_count = 1;
-  message.addr = transfer.route;
-  message.rma_iov = &to;
-  message.rma_iov_count = 1;
-  message.context = &transfer.for_provider;
   const ssize_t result =
-      fi_writemsg(endpoint_.endpoint(), &message,
-                  FI_DELIVERY_COMPLETE | FI_COMPLETION | (is_injected ? FI_INJECT : 0));
+      post_write(transfer, from, {place.address, fence_size, place.key}, descriptor,
+                 FI_DELIVERY_COMPLETE | (is_injected ? FI_INJECT : 0));
   if (result != 0 && result != -FI_EAGAIN)
     lost_peer(host_, "ofi: a put to rank %u of %zu bytes: %s", transfer.peer, transfer.size,
               error_text(result).c_str());
