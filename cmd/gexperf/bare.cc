@@ -1,5 +1,6 @@
 #include "bare.h"
 
+#include "bare_cuda.h"
 #include "bare_mpi.h"
 #include "bare_ofi.h"
 #include "bare_ucx.h"
@@ -8,6 +9,7 @@
 namespace gexperf {
 
 std::string_view way_of(const Row& row) {
+  if (row.group == Group::cuda) return "CUDA";
   return row.group == Group::mpi ? row.mpi : row.conduit;
 }
 
@@ -19,6 +21,8 @@ std::string why_no_bare(const Plan& plan, const Row& row) {
       return why_no_bare_ucx();
     case Group::mpi:
       return why_no_bare_mpi(plan, row.mpi);
+    case Group::cuda:
+      return cuda_device(plan).trouble;
     default:
       return {};
   }

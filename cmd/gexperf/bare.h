@@ -8,7 +8,7 @@
 
 namespace gexperf {
 
-/// Over what a row goes, as messages call it: a network, or an MPI.
+/// Over what a row goes, as messages call it: a network, an MPI, or CUDA.
 std::string_view way_of(const Row& row);
 
 /// Why the row cannot be measured here; empty: it can. One answer holds for all rows that go one

@@ -222,7 +222,7 @@ std::string Row::budget_text() const {
 std::span<const Row> rows() {
   static const std::vector<Row> all = [] {
     std::vector<Row> joined(std::begin(table), std::end(table));
-    for (const std::vector<Row>& more : {network_rows(), thread_rows(), core_rows()})
+    for (const std::vector<Row>& more : {network_rows(), thread_rows(), core_rows(), cuda_rows()})
       joined.insert(joined.end(), more.begin(), more.end());
     std::ranges::stable_sort(joined, {}, &Row::group);
     return joined;

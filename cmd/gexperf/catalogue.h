@@ -27,16 +27,17 @@ enum class Group {
   launch,
   scale,
   threads,
-  cores
+  cores,
+  cuda
 };
 
 /// The words of the command line, in the order of `Group`.
 inline constexpr std::string_view group_names[] = {
-    "limits", "put", "get", "atomic", "vis", "am",     "barrier", "coll",    "poll",
-    "emu",    "ofi", "udp", "ucx",    "mpi", "launch", "scale",   "threads", "cores"};
+    "limits", "put", "get", "atomic", "vis",    "am",    "barrier", "coll",  "poll", "emu",
+    "ofi",    "udp", "ucx", "mpi",    "launch", "scale", "threads", "cores", "cuda"};
 
-/// Whether a group is measured when no group is named. `scale` takes minutes; the last two are for
-/// machines of many cores.
+/// Whether a group is measured when no group is named. `scale` takes minutes; those behind it are
+/// for machines of many cores, and for machines with a device.
 constexpr bool is_usual(Group group) {
   return group < Group::scale;
 }
@@ -76,6 +77,7 @@ enum class Against {
   one_thread,   ///< of one thread a rank; the limit is `Row::threads` times what it does
   as_usual,     ///< without the row's environment
   two_senders,  ///< of three ranks
+  no_kind,      ///< an idle poll, where there is no memory of devices
 };
 
 /// What a row's value is. A rate is measured as the time of `Row::messages` messages.
@@ -114,7 +116,8 @@ struct Row {
   std::string_view environment = "";
   /// Each rank has to have a core of its own.
   bool cores_of_their_own = false;
-  /// Bytes and place of a collective's data; empty: the measurement has none.
+  /// Bytes and place of a collective's data, or of the ends of a transfer (worker/cuda.h); empty:
+  /// the measurement has none.
   std::string_view bytes = "";
   std::string_view place = "";
 
@@ -147,5 +150,8 @@ std::vector<Row> network_rows();
 /// The rows of `threads` and of `cores` (catalogue_cores.cc).
 std::vector<Row> thread_rows();
 std::vector<Row> core_rows();
+
+/// The rows of `cuda` (catalogue_cuda.cc).
+std::vector<Row> cuda_rows();
 
 }  // namespace gexperf

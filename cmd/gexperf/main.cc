@@ -49,9 +49,9 @@ Measures the limits of this machine, and libgex against them; docs/gexperf.md ex
 ranks are bound to two processors. A run counts only if the machine was quiet.
 
 WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, udp, ucx, mpi, launch,
-scale, threads, cores, or the name of a row; all but scale, threads and cores if none is named. Or
-busy, alone or with smp, udp, ofi, ucx, mpi, emu: operations over that network (smp) beside other
-programs that gexperf starts, as multiples of what they take without them.
+scale, threads, cores, cuda, or the name of a row; all but the last four if none is named. Or busy, alone
+or with smp, udp, ofi, ucx, mpi, emu: operations over that network (smp) beside other programs that
+gexperf starts, as multiples of what they take without them.
 
       --json         print an array of objects instead of a table
       --list         print the rows and the cores that they need, and measure nothing

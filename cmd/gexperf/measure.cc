@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "bare.h"
+#include "bare_cuda.h"
 #include "bare_mpi.h"
 #include "child.h"
 #include "launch.h"
@@ -108,6 +109,9 @@ Row limit_of(const Row& row) {
     case Against::two_senders:
       other.ranks = 3;
       break;
+    case Against::no_kind:
+      other.measurement = "poll.idle";
+      break;
   }
   return other;
 }
@@ -149,7 +153,7 @@ double Result::allowed_ratio() const {
 }
 
 bool Result::met() const {
-  if (accepted == 0 || oversubscribed || below_floor()) return false;
+  if (accepted == 0 || oversubscribed || fake_device || below_floor()) return false;
   switch (row->held) {
     case Budget::none:
       return false;
@@ -223,6 +227,11 @@ bool measure(const Plan& plan, const Row& row, Result& result, std::string& trou
   }
   result = summarise(row, runs);
   result.oversubscribed = plan.cores < row.cores();
+  if (row.group == Group::cuda) {
+    const CudaDevice& device = cuda_device(plan);
+    result.device = device.name + ", by " + device.driver;
+    result.fake_device = device.is_fake;
+  }
   return true;
 }
 

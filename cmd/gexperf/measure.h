@@ -68,6 +68,8 @@ struct Result {
   Disturbance worst{};  ///< most that was seen in any run that was not accepted
 
   bool oversubscribed = false;  ///< there were too few cores
+  std::string device{};         ///< whose memory was copied to or from; empty: no device's
+  bool fake_device = false;     ///< the figures are of a driver for tests
 
   /// The value of quiet runs is less than can be: something is wrong with the measurement.
   bool below_floor() const;

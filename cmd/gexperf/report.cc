@@ -33,6 +33,7 @@ std::string measured(double value, std::string_view unit) {
 
 std::string verdict(const Result& result) {
   if (result.oversubscribed) return "few cores";
+  if (result.fake_device) return "fake";
   if (result.below_floor()) return "mistake";
   if (result.accepted == 0) return "disturbed";
   if (!result.has_budget()) return "-";
@@ -89,6 +90,12 @@ std::string table_remarks(const std::vector<Result>& results) {
   if (!mistaken.empty()) {
     text += "Less than can be, so something is wrong with the measurement:" + mistaken + ".\n";
   }
+  for (const Result& result : results) {
+    if (result.device.empty()) continue;
+    text += "Memory of " + result.device;
+    text += result.fake_device ? ", a driver for tests: its figures mean nothing.\n" : ".\n";
+    break;
+  }
   return text;
 }
 
@@ -116,6 +123,9 @@ std::string to_json(const std::vector<Result>& results) {
     object["accepted"] = result.accepted;
     object["runs"] = result.tried;
     object["below_floor"] = result.below_floor();
+    object["device"] = result.device.empty() ? nlohmann::ordered_json(nullptr)
+                                             : nlohmann::ordered_json(result.device);
+    object["fake_device"] = result.fake_device;
     array.push_back(std::move(object));
   }
   return array.dump(2) + "\n";

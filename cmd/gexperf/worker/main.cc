@@ -14,6 +14,9 @@
 //   gexperf-seq busy NAME MILLISECONDS [apart]
 //                                       prints what an operation took on average; apart: the ranks
 //                                       share no memory
+//   gexperf-seq cuda                    prints four lines about CUDA's device 0, in no job: why
+//   there
+//                                       is none, its name, the driver, "real" or "fake"
 //   gexperf-seq attach                  prints when the attach has ended, and the memory of the
 //                                       rank: "attached", nanoseconds of the monotonic clock, KiB
 
@@ -29,8 +32,10 @@
 #include <utility>
 #include <vector>
 
+#include "bare_cuda.h"
 #include "busy.h"
 #include "cores.h"
+#include "cuda.h"
 #include "machine_limits.h"
 #include "measurements.h"
 #include "network.h"
@@ -97,6 +102,14 @@ constexpr NamedMeasurement measurements[] = {
     {"cores.hot_spot", cores_hot_spot, 0, core_bytes},
     {"cores.broadcast", cores_broadcast, 2, collective_bytes},
     {"cores.reduce_to_all", cores_reduce_to_all, 2, collective_bytes},
+    {"cuda.put", cuda_put, 2, cuda_host_bytes},
+    {"cuda.get", cuda_get, 2, cuda_host_bytes},
+    {"cuda.put.flood", cuda_flood_of_puts, 2, cuda_host_bytes},
+    {"cuda.get.flood", cuda_flood_of_gets, 2, cuda_host_bytes},
+    {"cuda.put.strided", cuda_strided_put, 2, cuda_host_bytes},
+    {"cuda.get.strided", cuda_strided_get, 2, cuda_host_bytes},
+    {"cuda.first_put", cuda_first_put},
+    {"cuda.poll.idle", cuda_idle_poll},
 };
 
 const NamedMeasurement* find_measurement(std::string_view name) {
@@ -147,6 +160,13 @@ std::optional<Wanted> parse_wanted(std::string_view word) {
   return std::nullopt;
 }
 
+int print_cuda() {
+  const CudaFacts facts = find_cuda();
+  std::printf("%s\n%s\n%s\n%s\n", facts.trouble.c_str(), facts.device.c_str(), facts.driver.c_str(),
+              facts.is_fake ? "fake" : "real");
+  return 0;
+}
+
 EmuTime read_emu_time(char** words) {
   return {.alone_ns = std::strtod(words[0], nullptr),
           .interval_ns = std::strtod(words[1], nullptr),
@@ -161,6 +181,7 @@ EmuTime read_emu_time(char** words) {
 int main(int argc, char** argv) {
   using namespace gexperf;
   const std::string_view what = argc > 1 ? argv[1] : "";
+  if (what == "cuda") return print_cuda();
   const std::optional<Wanted> wanted = parse_wanted(what);
   const bool measures = wanted && argc >= first_option &&
                         (!is_over_emu(argv[2]) || argc == first_option + emu_options);

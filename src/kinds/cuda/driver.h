@@ -40,8 +40,13 @@ enum PointerAttribute : int {
   attribute_device = 9,
   attribute_legacy_capable = 10,
 };
-/// Values of attribute_memory_type.
-enum MemoryType : unsigned { host_memory_type = 1, device_memory_type = 2 };
+/// Values of attribute_memory_type, and of copies of rows, where `unified` leaves it to the
+/// address.
+enum MemoryType : unsigned {
+  host_memory_type = 1,
+  device_memory_type = 2,
+  unified_memory_type = 4
+};
 
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned host_memory_portable = 1;
@@ -75,6 +80,30 @@ struct AccessDescription {
   unsigned flags;
 };
 inline constexpr unsigned access_read_write = 3;
+/// A copy of rows, each of which begins `step` bytes behind the one before.
+struct RowsCopy {
+  struct Source {
+    std::size_t x = 0;
+    std::size_t y = 0;
+    unsigned memory_type = unified_memory_type;
+    const void* host = nullptr;
+    DeviceAddress address = 0;
+    void* array = nullptr;
+    std::size_t step = 0;
+  } from;
+  struct Target {
+    std::size_t x = 0;
+    std::size_t y = 0;
+    unsigned memory_type = unified_memory_type;
+    void* host = nullptr;
+    DeviceAddress address = 0;
+    void* array = nullptr;
+    std::size_t step = 0;
+  } to;
+  std::size_t row_bytes = 0;
+  std::size_t rows = 0;
+};
+static_assert(sizeof(RowsCopy) == 128);
 
 struct Driver {
 #define GEX_CUDA_FUNCTION(member, name, parameters) std::add_pointer_t<Result parameters> member;

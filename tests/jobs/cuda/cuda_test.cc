@@ -33,6 +33,7 @@ namespace {
 using Context = void*;
 using Address = unsigned long long;
 struct {
+  int (*device_count)(int*);
   int (*create_context)(Context*, unsigned, int);
   int (*current)(Context*);
   int (*pop)(Context*);
@@ -51,6 +52,7 @@ void load_driver() {
     member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(dlsym(library, name));
     CHECK(member != nullptr);
   };
+  find(driver.device_count, "cuDeviceGetCount");
   find(driver.create_context, "cuCtxCreate_v2");
   find(driver.current, "cuCtxGetCurrent");
   find(driver.pop, "cuCtxPopCurrent_v2");
@@ -60,6 +62,13 @@ void load_driver() {
   find(driver.release, "cuMemFree_v2");
   find(driver.to_device, "cuMemcpyHtoD_v2");
   find(driver.to_host, "cuMemcpyDtoH_v2");
+}
+
+/// The second device, or the first where there is no other.
+int second_device() {
+  int count = 0;
+  CHECK(driver.device_count(&count) == 0);
+  return count > 1 ? 1 : 0;
 }
 
 gex_Client_t client;
@@ -124,7 +133,7 @@ void make_own(Kind kind, int device, bool library_memory) {
 void make_all(bool has_devices) {
   for (Kind kind : {host, first, second}) {
     CHECK(gex_EP_Create(&own[kind].endpoint, client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_OK);
-    const int device = (rank % 2 == 0) == (kind == first) ? 0 : 1;
+    const int device = (rank % 2 == 0) == (kind == first) ? 0 : second_device();
     if (kind != host && !has_devices) continue;
     make_own(kind, device, kind != second);
     CHECK(gex_EP_BindSegment(own[kind].endpoint, own[kind].segment, 0) == GASNET_OK);
@@ -335,12 +344,14 @@ void refuse_all() {
         GASNET_ERR_BAD_ARG);
   Address memory = 0;
   Context popped = nullptr, primary = nullptr;
-  CHECK(driver.retain(&primary, 1) == 0 && driver.push(primary) == 0);
-  CHECK(driver.allocate(&memory, 4096) == 0 && driver.pop(&popped) == 0);
   const auto at = [](Address address) {
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
   };
-  CHECK(gex_Segment_Create(&segment, client, at(memory), 4096, kind, 0) == GASNET_ERR_BAD_ARG);
+  if (second_device() != 0) {
+    CHECK(driver.retain(&primary, 1) == 0 && driver.push(primary) == 0);
+    CHECK(driver.allocate(&memory, 4096) == 0 && driver.pop(&popped) == 0);
+    CHECK(gex_Segment_Create(&segment, client, at(memory), 4096, kind, 0) == GASNET_ERR_BAD_ARG);
+  }
   CHECK(driver.create_context(&context, 0, 0) == 0 && driver.allocate(&memory, 4096) == 0);
   CHECK(gex_Segment_Create(&segment, client, at(memory), 4096, kind, 0) == GASNET_ERR_BAD_ARG);
   check_context();
@@ -367,7 +378,7 @@ int main(int count, char** arguments) {
   }
   load_driver();
   // Every second rank has a context of its own, the others none.
-  if (rank % 2 == 1) CHECK(driver.create_context(&context, 0, 1) == 0);
+  if (rank % 2 == 1) CHECK(driver.create_context(&context, 0, second_device()) == 0);
   if (what == "all" || what == "few") {
     make_all(what == "all" || rank == 0);
     barrier();

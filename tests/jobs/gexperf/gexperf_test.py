@@ -67,6 +67,21 @@ NAMES = {
                             for bytes in ("8", "65536", "1048576", "16777216", "1048576.private")),
                "to_one", "to_all", "hot_spot")
               for ranks in (2, 8, 16)],
+    "cuda": [
+        *(f"cuda.{what}.{ends}.{size}" for what in ("put", "get")
+          for ends in ("host.device", "device.host", "device.device")
+          for size in (8, 4096, 65536, 1048576, 67108864)),
+        "cuda.put.host.host.8", "cuda.put.host.host.1048576",
+        "cuda.put.self.host.device.8", "cuda.put.self.device.device.8",
+        "cuda.put.self.host.device.67108864", "cuda.put.self.device.device.67108864",
+        "cuda.put.flood.host.device.8", "cuda.put.flood.host.device.4096",
+        "cuda.put.flood.host.device.65536", "cuda.put.flood.device.device.8",
+        "cuda.get.flood.host.device.8", "cuda.get.flood.host.device.4096",
+        "cuda.put.strided.device.device.524288", "cuda.get.strided.host.device.524288",
+        "cuda.put.messages.host.device.8", "cuda.put.messages.host.device.65536",
+        "cuda.put.messages.device.device.67108864", "cuda.get.messages.host.device.67108864",
+        "cuda.first_put", "cuda.poll.idle",
+    ],
 }
 RATES = ("threads.flood.", "cores.to_one.", "cores.to_all.")
 
@@ -123,12 +138,20 @@ for budget, of in ((1.33333, ("threads.flood.scaling.",)), (1.25, ("threads.rtt.
     for row in NAMES["threads"] + NAMES["cores"]:
         if row.startswith(of):
             BUDGETS.setdefault(row, ("ratio", budget))
+BUDGETS.update({"cuda.first_put": ("value", 5e6), "cuda.poll.idle": ("excess", 1)})
+for row in NAMES["cuda"]:
+    budget = next((budget for mark, budget in ((".messages.", None), (".host.host.", None),
+                                               (".flood.", 1.2), (".strided.", 1.1), ("device.8", 1.15),
+                                               ("host.8", 1.15), (".67108864", 1.03093))
+                   if mark in row), None)
+    if budget:
+        BUDGETS[row] = ("ratio", budget)
 # 15 ns a dimension beside the ratio.
 ALLOWANCES = {"vis.strided.3.65536": 45, "vis.strided.8.65536": 120, "vis.strided.32.65536": 480}
 KEYS = [
     "name", "size", "value", "unit", "spread", "limit", "ratio", "budget", "allowance_ns",
     "budget_of", "met",
-    "accepted", "runs", "below_floor",
+    "accepted", "runs", "below_floor", "device", "fake_device",
 ]
 # Least work that is still a measurement.
 QUICK = ["--rounds", "3", "--runs", "1"]
@@ -173,6 +196,9 @@ def check_object(found, name):
           f"{name}: {found['accepted']} of {found['runs']} runs, one quiet one wanted")
     check(found["accepted"] == 1 or found["runs"] == 3, f"{name}: gave up too early")
     check(isinstance(found["below_floor"], bool), f"{name}: below_floor")
+    fake = found["fake_device"]
+    check(fake == name.startswith("cuda."), f"{name}: a fake device, or none")
+    check((found["device"] or "").startswith("Fake device 0, by ") == fake, f"{name}: another device")
     if of is None:
         check(found["met"] is None, f"{name}: met without a budget")
         return
@@ -182,7 +208,8 @@ def check_object(found, name):
     if name in ALLOWANCES:
         held["ratio"] -= ALLOWANCES[name] / found["limit"]
     within = held[of] <= budget
-    shown = found["accepted"] > 0 and not found["below_floor"] and cores_for(name) <= cores()
+    shown = (found["accepted"] > 0 and not found["below_floor"] and not fake and
+             cores_for(name) <= cores())
     check(found["met"] == (within and shown), f"{name}: met is {found['met']}")
 
 
@@ -273,7 +300,38 @@ def test_left_out(gexperf):
     done = run(gexperf, "--list")
     check([line.split()[0] for line in done.stdout.splitlines()] ==
           [name for group, names in NAMES.items() for name in names
-           if group not in ("scale", "threads", "cores")], "--list names other rows than are usual")
+           if group not in ("scale", "threads", "cores", "cuda")], "--list names other rows than are usual")
+
+
+def use_fake_cuda(library):
+    os.environ["GEX_CUDA_LIBRARY"] = library
+    # The largest rows have four buffers of 64 MiB in a process.
+    os.environ["FAKE_CUDA_MEMORY"] = str(1 << 30)
+
+
+def test_json_cuda(library, gexperf):
+    use_fake_cuda(library)
+    test_json("cuda", gexperf)
+
+
+def test_cuda(library, gexperf):
+    """Figures of a driver for tests are marked, and without a driver there are none."""
+    use_fake_cuda(library)
+    listed = run(gexperf, "--list", "--json", "cuda")
+    check([row["name"] for row in json.loads(listed.stdout)] == NAMES["cuda"], "other rows are listed")
+    quick = ["--rounds", "1", "--runs", "1", "--tries", "1"]
+    done = run(gexperf, "cuda.put.host.device.8", *quick)
+    lines = done.stdout.splitlines()
+    check(done.returncode == 0 and len(lines) >= 3, f"exit status {done.returncode}")
+    check(re.fullmatch(r"cuda\.put\.host\.device\.8 +8 .* ns +[0-9.]+ +1\.15x fake +[01] of 1", lines[1]),
+          f"the line of the row is {lines[1]}")
+    check(lines[-1] == f"Memory of Fake device 0, by {library} of CUDA 13.0, a driver for tests: its "
+          "figures mean nothing.", f"the remark is {lines[-1]}")
+    os.environ["GEX_CUDA_LIBRARY"] = "no-driver.so"
+    done = run(gexperf, "cuda", "--json", *quick)
+    check(done.returncode == 0 and json.loads(done.stdout) == [], "rows without a driver")
+    check(re.fullmatch(r"gexperf: what goes over CUDA was left out: no-driver\.so: cannot open .*\n",
+                       done.stderr), "no line says that there is no driver")
 
 
 def test_busy(gexperf):

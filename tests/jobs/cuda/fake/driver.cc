@@ -27,8 +27,14 @@ namespace {
 struct Operation {
   DeviceAddress to;
   DeviceAddress from;  ///< of a copy
-  std::size_t bytes;   ///< 0: `value` is written
+  std::size_t bytes;   ///< of a row; 0: `value` is written
   std::uint32_t value;
+  std::size_t rows = 1;
+  std::size_t to_step = 0;
+  std::size_t from_step = 0;
+
+  /// From the first byte of the first row to behind the last one of the last.
+  std::size_t extent(std::size_t step) const { return (rows - 1) * step + bytes; }
 };
 
 }  // namespace
@@ -117,10 +123,12 @@ class Engine {
                        __ATOMIC_RELEASE);
       return true;
     }
-    std::byte* const to = reach(host(operation.to), operation.bytes);
-    const std::byte* const from = reach(host(operation.from), operation.bytes);
+    std::byte* const to = reach(host(operation.to), operation.extent(operation.to_step));
+    const std::byte* const from =
+        reach(host(operation.from), operation.extent(operation.from_step));
     if (to == nullptr || from == nullptr) return false;
-    std::memcpy(to, from, operation.bytes);
+    for (std::size_t row = 0; row < operation.rows; ++row)
+      std::memcpy(to + row * operation.to_step, from + row * operation.from_step, operation.bytes);
     return true;
   }
 
@@ -182,6 +190,10 @@ bool fails(const char* function) {
 }  // namespace fake_cuda
 
 extern "C" {
+
+/// Programs that report figures look for it.
+extern const int fake_cuda_driver;
+const int fake_cuda_driver = 1;
 
 Result cuInit(unsigned) {
   FAKE_CUDA_ENTER;
@@ -292,7 +304,7 @@ Result cuStreamWriteValue32_v2(Stream stream, DeviceAddress address, std::uint32
                                unsigned) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
   if (stream == nullptr || stream->device != device_of(current())) return invalid_handle;
-  return Engine::of_process().push(stream, {address, 0, 0, value});
+  return Engine::of_process().push(stream, {.to = address, .from = 0, .bytes = 0, .value = value});
 }
 
 Result cuMemcpyAsync(DeviceAddress to, DeviceAddress from, std::size_t bytes, Stream stream) {
@@ -301,7 +313,19 @@ Result cuMemcpyAsync(DeviceAddress to, DeviceAddress from, std::size_t bytes, St
   if (bytes == 0) return cuda::success;
   if (reach(host(to), bytes) == nullptr || reach(host(from), bytes) == nullptr)
     return invalid_value;
-  return Engine::of_process().push(stream, {to, from, bytes, 0});
+  return Engine::of_process().push(stream, {.to = to, .from = from, .bytes = bytes, .value = 0});
+}
+
+Result cuMemcpy2DAsync_v2(const cuda::RowsCopy* copy, Stream stream) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  if (stream == nullptr || stream->device != device_of(current())) return invalid_handle;
+  if (copy->from.memory_type != cuda::unified_memory_type ||
+      copy->to.memory_type != cuda::unified_memory_type || copy->from.step < copy->row_bytes ||
+      copy->to.step < copy->row_bytes)
+    return invalid_value;
+  if (copy->row_bytes == 0 || copy->rows == 0) return cuda::success;
+  return Engine::of_process().push(stream, {copy->to.address, copy->from.address, copy->row_bytes,
+                                            0, copy->rows, copy->to.step, copy->from.step});
 }
 
 Result cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {

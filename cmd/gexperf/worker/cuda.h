@@ -1,0 +1,29 @@
+#pragma once
+// Puts and gets of memory of CUDA's device 0. Rank 0 is active; rank 1 waits in a barrier, since
+// processes that copy at the same time have the device in turn.
+
+#include "measurements.h"
+
+namespace gexperf {
+
+/// Those with options have two: bytes of a transfer, and the memory of its ends.
+///
+///   host.device        from host memory to the device's (a put), at rank 1; or, of a get, into
+///   host
+///                      memory from the device's, at rank 1: the local end first
+///   self.host.device   at rank 0 itself
+void cuda_put(const Context& context);
+void cuda_get(const Context& context);
+void cuda_flood_of_puts(const Context& context);
+void cuda_flood_of_gets(const Context& context);
+void cuda_strided_put(const Context& context);
+void cuda_strided_get(const Context& context);
+/// Rank 1 publishes a segment of 64 MiB, and rank 0 puts 8 bytes into it.
+void cuda_first_put(const Context& context);
+/// `gasnet_AMPoll` while there is a kind and nothing to do.
+void cuda_idle_poll(const Context& context);
+
+/// Bytes of host memory that they need of every rank.
+inline constexpr std::size_t cuda_host_bytes = segment_bytes + 2 * (std::size_t{64} << 20);
+
+}  // namespace gexperf
