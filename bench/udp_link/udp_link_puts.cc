@@ -78,15 +78,15 @@ int main(int argc, char** argv) {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   double least = rank != 0 || both ? rate : 1e30;
   double sum = 0;
-  double most = 0;
+  double max = 0;
   const auto reduce = [&](double& result, double& operand, gex_OP_t operation) {
     gex_Event_Wait(gex_Coll_ReduceToOneNB(team, 0, &result, &operand, GEX_DT_DBL, sizeof(double), 1,
                                           operation, nullptr, nullptr, 0));
   };
   double operand = least;
   reduce(least, operand, GEX_OP_MIN);
-  reduce(most, rate, GEX_OP_MAX);
+  reduce(max, rate, GEX_OP_MAX);
   reduce(sum, rate, GEX_OP_ADD);
-  if (rank == 0) std::printf("%.1f MB/s, of a rank %.1f to %.1f\n", sum, least, most);
+  if (rank == 0) std::printf("%.1f MB/s, of a rank %.1f to %.1f\n", sum, least, max);
   return 0;
 }

@@ -93,10 +93,10 @@ std::vector<const ConduitFacts*> usable(const Conduits& conduits) {
 /// Calls `print_some` with as many conduits at a time as fit beside one another.
 template <class PrintSome>
 void in_columns(const std::vector<const ConduitFacts*>& conduits, PrintSome print_some) {
-  constexpr std::size_t most = 4;
-  for (std::size_t first = 0; first < conduits.size(); first += most) {
+  constexpr std::size_t max_in_line = 4;
+  for (std::size_t first = 0; first < conduits.size(); first += max_in_line) {
     print_some(std::vector(conduits.begin() + first,
-                           conduits.begin() + std::min(first + most, conduits.size())));
+                           conduits.begin() + std::min(first + max_in_line, conduits.size())));
   }
 }
 

@@ -22,16 +22,16 @@ constexpr double round_ms = 16;
 
 /// With what of bare pairs an operation is compared.
 enum class Bare { round_trip, wake_up, nothing };
-struct Operation {
+struct Comparison {
   const char* name;  ///< of the worker's
   Bare over_memory;  ///< nothing: no other rank does what it waits for
   Bare over_network;
 };
-constexpr Operation operations[] = {{"barrier", Bare::round_trip, Bare::round_trip},
-                                    {"am.short.rtt", Bare::round_trip, Bare::round_trip},
-                                    {"put.8", Bare::nothing, Bare::round_trip},
-                                    {"fadd.8", Bare::nothing, Bare::round_trip},
-                                    {"wake", Bare::wake_up, Bare::wake_up}};
+constexpr Comparison operations[] = {{"barrier", Bare::round_trip, Bare::round_trip},
+                                     {"am.short.rtt", Bare::round_trip, Bare::round_trip},
+                                     {"put.8", Bare::nothing, Bare::round_trip},
+                                     {"fadd.8", Bare::nothing, Bare::round_trip},
+                                     {"wake", Bare::wake_up, Bare::wake_up}};
 constexpr const char* bare_work_name = "bare.work";
 constexpr const char* networks[] = {"smp", "udp", "ofi", "ucx", "mpi", "emu"};
 
@@ -135,7 +135,7 @@ class Measuring {
     if (quota == nullptr && !measure_bare(beside, best)) return false;
     for (const char* const network : networks) {
       if (!wanted_.contains(network)) continue;
-      for (const Operation& operation : operations) {
+      for (const Comparison& operation : operations) {
         const std::string name = std::string(network) + "." + operation.name;
         std::vector<double> means;
         for (unsigned run = 0; run < plan_.runs; ++run) {
@@ -183,7 +183,7 @@ class Measuring {
     return true;
   }
 
-  bool measure_once(const char* network, const Operation& operation, const ProcessorQuota* quota,
+  bool measure_once(const char* network, const Comparison& operation, const ProcessorQuota* quota,
                     double& mean, std::string& trouble) const {
     std::vector<std::string> command{plan_.launcher, "-n", "2"};
     const bool is_apart = network != std::string("smp");

@@ -115,8 +115,8 @@ void correct_by_pairs(std::vector<Host>& hosts, const Bounds& bounds) {
         const auto& [from, to] = pair;
         const auto back = bounds.find({to, from});
         if (from != step.host || done[to] || back == bounds.end()) continue;
-        const std::int64_t most = -back->second;
-        steps.push({most - least, to, step.correction + least + (most - least) / 2});
+        const std::int64_t max = -back->second;
+        steps.push({max - least, to, step.correction + least + (max - least) / 2});
       }
     }
   }

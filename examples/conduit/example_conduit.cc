@@ -52,7 +52,7 @@ class Example {
   ~Example() { munmap(mailboxes_, size_of(host_)); }
 
   SendResult send(Channel channel, uint32_t peer, std::span<const Piece> pieces);
-  size_t poll(uint32_t channels, size_t most);
+  size_t poll(uint32_t channels, size_t max);
 
  private:
   static size_t size_of(const Host& host) { return sizeof(Mailbox) * host.size * host.size; }
@@ -121,11 +121,11 @@ SendResult Example::send(Channel channel, uint32_t peer, std::span<const Piece> 
   return would_block;
 }
 
-size_t Example::poll(uint32_t channels, size_t most) {
+size_t Example::poll(uint32_t channels, size_t max) {
   const uint32_t all = host_.size * 2 * letters;
   uint32_t at = next_letter_.load(std::memory_order_relaxed) % all;
   size_t delivered = 0;
-  for (uint32_t looked = 0; looked < all && delivered < most; ++looked, at = (at + 1) % all) {
+  for (uint32_t looked = 0; looked < all && delivered < max; ++looked, at = (at + 1) % all) {
     const uint32_t sender = at / (2 * letters);
     const Channel channel = at / letters % 2 == 0 ? request_channel : reply_channel;
     Letter& letter = mailbox(host_.rank, sender).letter[channel][at % letters];

@@ -28,7 +28,7 @@ namespace gex::am {
 /// How the credits of a process are divided.
 struct Division {
   std::uint32_t share;  ///< of each peer from the start
-  std::uint32_t most;   ///< maximum of one peer, with what it borrows
+  std::uint32_t max;    ///< maximum of one peer, with what it borrows
   std::uint32_t bank;   ///< total that can be lent
 };
 
@@ -39,10 +39,10 @@ constexpr Division divide(std::uint32_t depth, std::uint32_t total, std::uint32_
   constexpr std::uint32_t places = 2;
   if (total == 0 || depth <= places || std::uint64_t{depth} * peers <= total)
     return {depth, depth, 0};
-  const std::uint32_t most = depth - places;
-  const std::uint32_t share = std::clamp(total / 2 / peers, 1U, most);
+  const std::uint32_t max = depth - places;
+  const std::uint32_t share = std::clamp(total / 2 / peers, 1U, max);
   const std::uint64_t shared = std::uint64_t{share} * peers;
-  return {share, most, shared < total ? total - static_cast<std::uint32_t>(shared) : 0};
+  return {share, max, shared < total ? total - static_cast<std::uint32_t>(shared) : 0};
 }
 
 class Lender {
@@ -67,13 +67,13 @@ class Lender {
     const std::lock_guard guard(lock_);
     Loan& loan = loans_[peer];
     const std::uint32_t allowance = division_.share + loan.lent;
-    GEX_ASSERT(allowance <= division_.most);
-    const std::uint32_t count = std::min({allowance, division_.most - allowance, bank_});
+    GEX_ASSERT(allowance <= division_.max);
+    const std::uint32_t count = std::min({allowance, division_.max - allowance, bank_});
     bank_ -= count;
     loan.lent += count;
     loan.unreported.fetch_add(count, std::memory_order_relaxed);
     queue(peer);
-    return count != 0 || allowance == division_.most;
+    return count != 0 || allowance == division_.max;
   }
   /// Takes what a message to the peer can report of what was lent to it.
   std::uint32_t take_unreported(std::uint32_t peer) noexcept {

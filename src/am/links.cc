@@ -15,7 +15,7 @@ namespace gex::am {
 
 Immortal<Links> the_links;
 
-Incoming& Links::incoming(Lane& lane, shm::Direction direction, std::uint32_t member) noexcept {
+Incoming& Links::incoming(RingLane& lane, shm::Direction direction, std::uint32_t member) noexcept {
   if (!pairs()) return lane.incoming[direction];
   const std::uint32_t own = process().neighborhood.local_index();
   return lane.incoming[2 * (member - (member > own ? 1 : 0)) + direction];
@@ -30,7 +30,7 @@ void Links::set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept {
 }
 
 /// Sets up the ring to a member.
-void Links::connect(Lane& lane, std::uint32_t number, shm::Direction direction,
+void Links::connect(RingLane& lane, std::uint32_t number, shm::Direction direction,
                     std::uint32_t member) {
   const shm::Neighborhood& neighborhood = process().neighborhood;
   const shm::Ring ring = neighborhood.ring(number, direction, neighborhood.local_index(), member);
@@ -43,7 +43,7 @@ void Links::connect(Lane& lane, std::uint32_t number, shm::Direction direction,
 
 /// Sets up a mapped lane without the contents of its rings: those of a further lane are touched
 /// once they are used.
-void Links::set_up_lane(Lane& lane, std::uint32_t number) {
+void Links::set_up_lane(RingLane& lane, std::uint32_t number) {
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
   const std::uint32_t me = neighborhood.local_index();
@@ -105,7 +105,7 @@ void Links::set_up() {
 
 void Links::set_marks() noexcept {
   for (std::uint32_t bits = polled_lanes(); bits != 0; bits &= bits - 1) {
-    const Lane& lane = lanes_[static_cast<std::uint32_t>(__builtin_ctz(bits))];
+    const RingLane& lane = lanes_[static_cast<std::uint32_t>(__builtin_ctz(bits))];
     for (std::uint32_t i = 0; i < lane.polled.count(); ++i)
       shm::mark_of(lane.polled[i].cells).set();
   }
@@ -124,10 +124,10 @@ int wake_consumer(Link& link, shm::Direction direction) noexcept {
 }
 
 /// The lane, set up; null with errno if it cannot be mapped. Under the mutex.
-Lane* Links::find_lane(std::uint32_t number) noexcept {
+RingLane* Links::find_lane(std::uint32_t number) noexcept {
   if (lanes_.find(number) == nullptr) {
     if (!process().neighborhood.map_lane(number)) return nullptr;
-    set_up_lane(*new Lane, number);
+    set_up_lane(*new RingLane, number);
   }
   return lanes_.find(number);
 }
@@ -135,7 +135,7 @@ Lane* Links::find_lane(std::uint32_t number) noexcept {
 /// Gives the thread a lane; false if it cannot be mapped.
 bool Links::take_lane(ThreadRecord& thread, ThreadLanes& mine, std::uint32_t number) noexcept {
   const OptionalGuard guard(mutex_, threaded_);
-  Lane* const lane = find_lane(number);
+  RingLane* const lane = find_lane(number);
   if (lane == nullptr) return false;
   mine.own = lane;
   mine.number = number;
@@ -174,7 +174,7 @@ void Links::leave_first_lane(ThreadRecord& thread, ThreadLanes& mine) noexcept {
 }
 
 /// Adds a ring of a further lane to those that are polled. Under the mutex.
-void Links::poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept {
+void Links::poll_further(RingLane& lane, std::uint32_t number, Incoming& in) noexcept {
   lane.polled.add(in);
   if (polled_lanes() == 1) {
     // Inline polls look at lane 0 for all threads. From now on each poll is a call, which begins
@@ -203,7 +203,7 @@ void Links::expect_replies(Link& link) noexcept {
 void Links::expect_requests(std::uint32_t number, gex_Rank_t source) noexcept {
   const std::lock_guard guard(mutex_);
   const shm::Neighborhood& neighborhood = process().neighborhood;
-  Lane* const lane = find_lane(number);
+  RingLane* const lane = find_lane(number);
   if (lane == nullptr)
     fatal("cannot map the shared memory of a further thread of rank %u: %s", source,
           std::strerror(errno));

@@ -30,7 +30,7 @@
 namespace gex::am {
 
 /// The rings of one lane. Those of lane 0 are all polled from the start.
-struct Lane {
+struct RingLane {
   std::unique_ptr<Link[]> links;  ///< by local index; there is none to this process
   std::unique_ptr<Incoming[]> incoming;
   std::vector<Link*> by_jobrank;  ///< null: not in the neighborhood, or this process
@@ -45,7 +45,7 @@ struct Lane {
 
 /// A thread's state of the lanes, in a slot of its record.
 struct ThreadLanes {
-  Lane* own = nullptr;
+  RingLane* own = nullptr;
   std::uint32_t number = 0;  ///< of its lane
   std::uint32_t polls = 0;
   std::uint64_t surveyed = 0;               ///< tick of its last survey (poll.cc)
@@ -104,7 +104,7 @@ class Links {
       enter(thread);
     return *LanesSlot::of(thread);
   }
-  Lane& first() noexcept { return first_; }
+  RingLane& first() noexcept { return first_; }
   /// Gives the calling thread, which is the progress thread, lane 0. It does not count as one for
   /// which others leave that lane.
   void enter_progress_thread() noexcept;
@@ -114,7 +114,7 @@ class Links {
   /// A bit for each lane that has rings to be polled.
   std::uint32_t polled_lanes() const noexcept { return lanes_.bits(); }
   /// A lane that has its bit in `polled_lanes`.
-  Lane& lane(std::uint32_t number) noexcept { return lanes_[number]; }
+  RingLane& lane(std::uint32_t number) noexcept { return lanes_[number]; }
 
   /// Polls the replies that will come in the lane of `link`, before its first request.
   void expect_replies(Link& link) noexcept;
@@ -145,21 +145,22 @@ class Links {
   Link* to_otherwise(gex_Rank_t jobrank) noexcept;
   [[gnu::cold]] void enter(ThreadRecord& thread) noexcept;
   bool take_lane(ThreadRecord& thread, ThreadLanes& mine, std::uint32_t number) noexcept;
-  Lane* find_lane(std::uint32_t number) noexcept;
-  void set_up_lane(Lane& lane, std::uint32_t number);
-  void connect(Lane& lane, std::uint32_t number, shm::Direction direction, std::uint32_t member);
+  RingLane* find_lane(std::uint32_t number) noexcept;
+  void set_up_lane(RingLane& lane, std::uint32_t number);
+  void connect(RingLane& lane, std::uint32_t number, shm::Direction direction,
+               std::uint32_t member);
   void set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept;
-  void poll_further(Lane& lane, std::uint32_t number, Incoming& in) noexcept;
+  void poll_further(RingLane& lane, std::uint32_t number, Incoming& in) noexcept;
   void flush_unanswered() noexcept;
   bool claim_request_credit(Claim& claim) noexcept;
-  Incoming& incoming(Lane& lane, shm::Direction direction, std::uint32_t member) noexcept;
+  Incoming& incoming(RingLane& lane, shm::Direction direction, std::uint32_t member) noexcept;
 
   bool pairs_ = false;
   bool threaded_ = false;
   std::uint32_t count_ = 0;                ///< members
   std::atomic<std::uint32_t> entered_{0};  ///< threads that have got a lane
-  Lane first_;
-  PolledLanes<shm::StdAtomics, Lane, shm::max_lanes> lanes_;  ///< those that are mapped here
+  RingLane first_;
+  PolledLanes<shm::StdAtomics, RingLane, shm::max_lanes> lanes_;  ///< those that are mapped here
   std::mutex mutex_;  ///< of lanes that are set up or polled from now on
   /// Shared rings: requests sent by this process, and the account of those that it must report as
   /// ended without a reply, by member.

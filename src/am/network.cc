@@ -264,7 +264,7 @@ void set_up_network() {
   const std::uint32_t peers = process_state.job->size() - 1;
   const Division division =
       divide(process_state.network.reply_depth, process_state.network.total_depth, peers);
-  for (Credits& peer : self.peers) peer.start(division.share, division.most);
+  for (Credits& peer : self.peers) peer.start(division.share, division.max);
   self.deferred.reserve(2 * self.peers.size());
   if (traced()) self.numbers = std::vector<Numbers>(self.peers.size());
   self.lender.start(division, process_state.job->size());
@@ -371,10 +371,10 @@ namespace {
 /// Messages that a poll delivers.
 constexpr std::size_t max_messages = 32;
 
-bool poll_conduit(std::size_t most) noexcept {
+bool poll_conduit(std::size_t max) noexcept {
   const Network& self = network();
   const bool progressed =
-      self.conduit->poll(1U << net::request_channel | 1U << net::reply_channel, most) != 0;
+      self.conduit->poll(1U << net::request_channel | 1U << net::reply_channel, max) != 0;
   if (self.has_deferred.load(std::memory_order_relaxed)) [[unlikely]]
     send_deferred_updates();
   return progressed;
@@ -401,11 +401,11 @@ Served serve_network() noexcept {
     served.attended = true;
     return served;
   }
-  const std::size_t most = std::min(max_messages, room_to_leave());
-  if (most == 0)
+  const std::size_t max = std::min(max_messages, room_to_leave());
+  if (max == 0)
     served.blocked = true;
   else
-    served.progressed = poll_conduit(most);
+    served.progressed = poll_conduit(max);
   return served;
 }
 

@@ -45,11 +45,11 @@ constexpr std::uint64_t survey_interval_ns = 64'000;
 constexpr std::uint32_t polls_per_look = 16;
 
 /// Delivers what has arrived in a lane.
-bool poll_lane(Lane& lane) noexcept {
+bool poll_lane(RingLane& lane) noexcept {
   bool any = false;
   const std::uint32_t rings = lane.polled.count();
   for (std::uint32_t i = 0; i < rings; ++i)
-    if (gex_inbox_seems_full_(lane.polled[i].inbox) != 0) any |= take_messages(lane.polled[i]);
+    if (gex_inbox_seems_full_(lane.polled[i].inbox) != 0) any |= handle_messages(lane.polled[i]);
   return any;
 }
 
@@ -93,13 +93,13 @@ bool poll_rings(std::uint32_t quiet) noexcept {
   const std::uint32_t open = links().polled_lanes();
   if (open != 1) [[unlikely]]
     return poll_lanes(open);
-  Lane& lane = links().first();
+  RingLane& lane = links().first();
   bool any = false;
   const std::uint32_t watched = watched_inboxes();
   // The first one seemed to have a message just now.
   for (std::uint32_t i = quiet; i < watched; ++i)
     if (i == quiet || gex_inbox_seems_full_(&lane.inboxes[i]) != 0)
-      any |= take_messages(lane.incoming[i]);
+      any |= handle_messages(lane.incoming[i]);
   links().report_unanswered();
   return any;
 }

@@ -147,12 +147,12 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
     send_reply(descriptor->token, message);
     return 0;
   }
-  const Peer peer = resolve(descriptor->tm, descriptor->rank);
-  message.endpoints = endpoints_of(peer.local_endpoint, peer.endpoint);
+  const Target target = resolve(descriptor->tm, descriptor->rank);
+  message.endpoints = endpoints_of(target.local_endpoint, target.endpoint);
   // A message to this process cannot fail, and its handler finds no request prepared.
-  if (is_to_self(peer.jobrank)) descriptor->open = false;
+  if (is_to_self(target.jobrank)) descriptor->open = false;
   // Sending may poll, and a handler run by that poll may prepare a reply, but no request.
-  if (send_request(peer.jobrank, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
+  if (send_request(target.jobrank, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
   descriptor->open = false;
   return 0;
 }

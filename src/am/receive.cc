@@ -102,14 +102,14 @@ bool deliver_copy(Copy& copy, Incoming& in) noexcept {
   give_cell_back(in, hold);
 }
 
-bool take_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexcept {
+bool handle_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexcept {
   Copy copy;
   copy_out(copy, in, hold, header);
   return deliver_copy(copy, in);
 }
 
 /// Takes the next message, if there is one, and runs its handler.
-[[gnu::always_inline]] inline bool take_one(Incoming& in) noexcept {
+[[gnu::always_inline]] inline bool handle_one(Incoming& in) noexcept {
   const bool threaded = links().threaded();
   BiasedLock::Hold hold;
   if (threaded && !(hold = in.lock.try_lock(thread_number()))) return false;
@@ -130,7 +130,7 @@ bool take_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexc
     give_cell_back(in, hold);
     unanswered = run_handler({header, args, nullptr, 0, &in}, number);
   } else {
-    unanswered = take_large(in, hold, header);
+    unanswered = handle_large(in, hold, header);
   }
   if (unanswered) links().request_unanswered(in, hold, header.source);
   return true;
@@ -172,9 +172,9 @@ Found serve_message(Incoming& in) noexcept {
   return Found::delivered;
 }
 
-bool take_messages(Incoming& in) noexcept {
+bool handle_messages(Incoming& in) noexcept {
   unsigned taken = 0;
-  while (taken < drain_limit && take_one(in)) ++taken;
+  while (taken < drain_limit && handle_one(in)) ++taken;
   return taken != 0;
 }
 

@@ -41,7 +41,7 @@ void for_each_ring(Visit visit) noexcept {
   Links& all = links();
   for (std::uint32_t lanes = all.polled_lanes(); lanes != 0; lanes &= lanes - 1) {
     const auto number = static_cast<std::uint32_t>(std::countr_zero(lanes));
-    const Lane& lane = all.lane(number);
+    const RingLane& lane = all.lane(number);
     const std::uint32_t rings = lane.polled.count();
     for (std::uint32_t i = 0; i < rings; ++i) visit(number, i, lane.polled[i]);
   }

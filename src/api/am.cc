@@ -246,10 +246,11 @@ int send_medium(AnyCall& call, const gex::am::Route& route, std::uint32_t what,
   return 0;
 }
 
-std::uint32_t what_of(const gex::Peer& peer, gex_AM_Index_t handler, Category category,
+std::uint32_t what_of(const gex::Target& target, gex_AM_Index_t handler, Category category,
                       unsigned numargs) {
-  return gex::MessageHeader::make_what(handler, category, false, numargs,
-                                       gex::am::endpoints_of(peer.local_endpoint, peer.endpoint));
+  return gex::MessageHeader::make_what(
+      handler, category, false, numargs,
+      gex::am::endpoints_of(target.local_endpoint, target.endpoint));
 }
 
 }  // namespace
@@ -266,9 +267,9 @@ int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flag
                   unsigned numargs, const gex_AM_Arg_t* args) {
   AnyCall call(Call::request_short);
   if (call.is_checked()) check_request(call, tm, rank, handler, flags, short_flags);
-  const gex::Peer peer = gex::resolve(tm, rank);
-  return send_short(call, am::route_to(peer.jobrank),
-                    what_of(peer, handler, Category::short_message, numargs), flags, args);
+  const gex::Target target = gex::resolve(tm, rank);
+  return send_short(call, am::route_to(target.jobrank),
+                    what_of(target, handler, Category::short_message, numargs), flags, args);
 }
 
 template <class AnyCall>
@@ -313,11 +314,11 @@ int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const v
                    const gex_AM_Arg_t* args) {
   AnyCall call(Call::request_medium);
   if (call.is_checked()) check_request(call, tm, rank, handler, flags, medium_flags);
-  const gex::Peer peer = gex::resolve(tm, rank);
+  const gex::Target target = gex::resolve(tm, rank);
   if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
   return send_medium(
-      call, am::route_to(peer.jobrank), what_of(peer, handler, Category::medium, numargs),
-      local_address(source_addr, peer.local_endpoint, flags), nbytes, lc_opt, flags, args);
+      call, am::route_to(target.jobrank), what_of(target, handler, Category::medium, numargs),
+      local_address(source_addr, target.local_endpoint, flags), nbytes, lc_opt, flags, args);
 }
 
 gex_AM_SrcDesc_t prepare_request_medium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
@@ -391,17 +392,17 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   InCall call(Call::request_long);
   if (checked()) [[unlikely]]
     check_request(call, tm, rank, handler, flags, long_flags);
-  const gex::Peer peer = gex::resolve(tm, rank);
-  gex::trace::transfer(peer.jobrank, nbytes);
-  check_payload(call, nbytes, gex::am::max_long(peer.jobrank, /*is_reply=*/false, 0), lc_opt,
+  const gex::Target target = gex::resolve(tm, rank);
+  gex::trace::transfer(target.jobrank, nbytes);
+  check_payload(call, nbytes, gex::am::max_long(target.jobrank, /*is_reply=*/false, 0), lc_opt,
                 false);
   if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
-  out.endpoints = gex::am::endpoints_of(peer.local_endpoint, peer.endpoint);
-  out.payload = local_address(source_addr, peer.local_endpoint, flags);
+  out.endpoints = gex::am::endpoints_of(target.local_endpoint, target.endpoint);
+  out.payload = local_address(source_addr, target.local_endpoint, flags);
   out.size = nbytes;
-  out.destination = remote_address(dest_addr, peer.segment(), flags);
-  const int refused = call.returns(gex::rma::send_long_request(peer, out, immediate(flags)));
+  out.destination = remote_address(dest_addr, target.segment(), flags);
+  const int refused = call.returns(gex::rma::send_long_request(target, out, immediate(flags)));
   if (refused == 0) complete_locally(lc_opt);
   return refused;
 }
@@ -487,11 +488,11 @@ int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
   InCall call(Call::commit_request_long);
   check_commit(call, sd, false, true, nbytes, dest_addr, numargs, handler, flags);
   record_commit(sd, nbytes);
-  const gex::Peer peer = gex::resolve(sd->tm, sd->rank);
+  const gex::Target target = gex::resolve(sd->tm, sd->rank);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.size = nbytes;
-  out.destination = remote_address(dest_addr, peer.segment(), sd->flags);
-  return call.returns(gex::rma::commit_long_request(sd, peer, out, flags));
+  out.destination = remote_address(dest_addr, target.segment(), sd->flags);
+  return call.returns(gex::rma::commit_long_request(sd, target, out, flags));
 }
 int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                               void* dest_addr, gex_Flags_t flags, unsigned int numargs,

@@ -97,7 +97,7 @@ void check(const Domain& domain, gex_DT_t type, const void* result_p, gex_OP_t o
     fatal("%s: %s fetches, but result_p is null", call, name);
 }
 
-void check_target(const Domain& domain, gex_Rank_t rank, const gex::rma::Transfer& target,
+void check_target(const Domain& domain, gex_Rank_t rank, const gex::rma::ResolvedTransfer& target,
                   gex_Flags_t flags, const char* call) {
   if (target.remote % target.size != 0)
     fatal("%s: the target %p is not aligned to %zu bytes", call,
@@ -125,7 +125,7 @@ AtomicRequest begin(const AnyCall& call, gex_AD_t ad, gex_DT_t type, void* resul
   const gex_Flags_t offsets =
       flags & (fetching ? offset_flags : gex_Flags_t{GEX_FLAG_PEER_SEG_OFFSET});
   // What fetches nothing has no local side; any address stands for one while it is looked at.
-  gex::rma::Transfer target =
+  gex::rma::ResolvedTransfer target =
       gex::rma::resolve_transfer(domain.team, rank, fetching ? result_p : &operand1, tgt_addr,
                                  gex::atomic::size_of(type), offsets, call);
   if (!fetching) target.local = nullptr;

@@ -32,7 +32,8 @@ void check_peer(Call call, gasnet_node_t node) {
   if (checked()) gex::require_peer(gex_proc_.gasnet1_team, node, name_of(call));
 }
 
-gex::rma::Transfer memset_target(Call call, gasnet_node_t node, void* dest, std::size_t nbytes) {
+gex::rma::ResolvedTransfer memset_target(Call call, gasnet_node_t node, void* dest,
+                                         std::size_t nbytes) {
   check_peer(call, node);
   // Every transfer has a local end; this one's is not used.
   static char nothing;

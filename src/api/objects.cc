@@ -233,8 +233,8 @@ gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Fla
   const InCall call(Call::rank_to_endpoint);
   gex::require_flags(flags, 0, name_of(call));
   if (checked()) gex::require_peer(tm, rank, name_of(call));
-  const gex::Peer peer = gex::resolve(tm, rank);
-  return {peer.jobrank, peer.endpoint};
+  const gex::Target target = gex::resolve(tm, rank);
+  return {target.jobrank, target.endpoint};
 }
 
 int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,

@@ -15,7 +15,7 @@ namespace {
 using gex::Call;
 using gex::fatal;
 using gex::in_call;
-using gex::rma::Transfer;
+using gex::rma::ResolvedTransfer;
 
 constexpr gex_Flags_t known_flags =
     GEX_FLAG_IMMEDIATE | GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO | GEX_FLAG_PEER_NEVER_SELF |
@@ -40,8 +40,8 @@ void require_own_kind(gex_EP_t endpoint, const void* local, std::size_t size, ge
 enum class Local { buffer, value };
 
 template <Local local_is = Local::buffer, class AnyCall>
-Transfer begin(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
-               std::size_t size, gex_Flags_t flags) {
+ResolvedTransfer begin(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank, const void* local,
+                       void* remote, std::size_t size, gex_Flags_t flags) {
   if (call.is_checked()) {
     gex::require_peer(tm, rank, name_of(call));
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_RMA,

@@ -54,12 +54,12 @@ std::uint32_t own_neighborhood_size() {
 /// How many lanes this rank has threads for: the first, which all threads share, and one for each
 /// processor that it may use and one more thread.
 std::uint32_t wanted_lanes(const os::CoreShare& share) {
-  constexpr std::uint32_t most = shm::max_lanes - 1;
-  std::uint32_t own = std::clamp(share.count + 1, 2U, most);
+  constexpr std::uint32_t max = shm::max_lanes - 1;
+  std::uint32_t own = std::clamp(share.count + 1, 2U, max);
   if (env::value(env::Variable::lanes)) {
     const std::int64_t wanted = env::integer(env::Variable::lanes);
-    if (wanted < 0 || wanted > std::int64_t{most})
-      fatal("GEX_LANES=%ld: expected 0 to %u", long{wanted}, most);
+    if (wanted < 0 || wanted > std::int64_t{max})
+      fatal("GEX_LANES=%ld: expected 0 to %u", long{wanted}, max);
     own = static_cast<std::uint32_t>(wanted);
   }
   if (!process().threaded) return 1;

@@ -9,7 +9,7 @@
 #include "base/atomic_operations.h"
 #include "core/data_types.h"
 #include "core/thread.h"
-#include "rma/transfer.h"
+#include "rma/resolved_transfer.h"
 
 namespace gex::atomic {
 
@@ -20,7 +20,7 @@ struct AtomicRequest {
   std::uint64_t operand1;
   std::uint64_t operand2;
   bool by_network;
-  rma::Transfer target;  ///< its local side is the result, if the operation fetches
+  rma::ResolvedTransfer target;  ///< its local side is the result, if the operation fetches
 };
 
 inline bool is_type(gex_DT_t type) noexcept {

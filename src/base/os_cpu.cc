@@ -126,9 +126,9 @@ CoreShare core_share(const std::string& root) {
   CoreShare share;
   if (const std::vector<std::uint32_t> cores = affinity(); !cores.empty())
     share = {cores.front(), cores.back(), static_cast<std::uint32_t>(cores.size())};
-  constexpr double most = UINT32_MAX;
+  constexpr double max = UINT32_MAX;
   if (const std::optional<double> quota = cgroup_limits(root).cpus)
-    share.at_a_time = static_cast<std::uint32_t>(std::clamp(std::ceil(*quota), 1.0, most));
+    share.at_a_time = static_cast<std::uint32_t>(std::clamp(std::ceil(*quota), 1.0, max));
   return share;
 }
 

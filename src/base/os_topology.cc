@@ -98,7 +98,7 @@ std::vector<Numbers> one_by_one(const std::vector<Numbers>& cores) {
 }  // namespace
 
 Numbers parse_number_list(std::string_view text) {
-  constexpr std::uint32_t most = 1U << 20;
+  constexpr std::uint32_t max = 1U << 20;
   Numbers numbers;
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -113,7 +113,7 @@ Numbers parse_number_list(std::string_view text) {
       at = range.ptr;
       if (range.ec != std::errc()) return numbers;
     }
-    for (; first <= last && last < most; ++first) numbers.push_back(first);
+    for (; first <= last && last < max; ++first) numbers.push_back(first);
     if (at == end || *at != ',') return numbers;
     ++at;
   }

@@ -299,7 +299,7 @@ class BasicPollPatience {
   Turn next(bool may_sleep) noexcept {
     if (++turns_ % per_look != 0) [[likely]]
       return Turn::again;
-    return look(may_sleep);
+    return decide(may_sleep);
   }
   /// After a sleep.
   void slept() noexcept { seen_ = Actions::now(); }
@@ -314,7 +314,7 @@ class BasicPollPatience {
   static constexpr std::uint64_t poll_ns = 2'000;
   static constexpr std::uint64_t crowded_spin_ns = 50'000;
 
-  [[gnu::noinline]] Turn look(bool may_sleep) noexcept {
+  [[gnu::noinline]] Turn decide(bool may_sleep) noexcept {
     WaitHistory& history = Actions::history();
     const WaitMode mode = history.mode();
     const Tick now = Actions::now();

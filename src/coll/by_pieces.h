@@ -26,7 +26,7 @@
 #include <cstdint>
 
 #include "coll/boards.h"
-#include "coll/operation.h"
+#include "coll/collective.h"
 
 namespace gex::coll {
 

@@ -9,7 +9,7 @@
 #include <gasnetex.h>
 
 #include "coll/agreement.h"
-#include "coll/operation.h"
+#include "coll/collective.h"
 #include "core/team.h"
 
 namespace gex::coll {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "coll/boards.h"
+#include "coll/collective.h"
 #include "coll/direct.h"
-#include "coll/operation.h"
 
 namespace gex::coll {
 

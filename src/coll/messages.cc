@@ -36,7 +36,7 @@ bool in_a_row_there(Kind kind) noexcept {
 }
 
 /// Where the bytes for a receiver start.
-const std::byte* outgoing(const MessageOperation& operation, gex_Rank_t receiver) noexcept {
+const std::byte* outgoing(const MessageCollective& operation, gex_Rank_t receiver) noexcept {
   const Request& request = operation.request;
   switch (request.kind) {
     case Kind::gather:
@@ -71,7 +71,7 @@ void Messages::bind(Team& team) {
   groups_ = std::make_unique<Groups>(neighborhood_of);
 }
 
-void Messages::launch(MessageOperation& operation) {
+void Messages::launch(MessageCollective& operation) {
   operation.number = launched_++;
   waiting_.push(operation);
   advance();
@@ -80,18 +80,18 @@ void Messages::launch(MessageOperation& operation) {
 bool Messages::advance() {
   bool progressed = false;
   for (std::uint32_t number = oldest_; number != started_; ++number) {
-    MessageOperation*& slot = slots_[number % max_begun];
+    MessageCollective*& slot = slots_[number % max_begun];
     if (slot == nullptr) continue;
     progressed |= advance(*slot);
     if (!over(*slot)) continue;
-    MessageOperation* finished = slot;
+    MessageCollective* finished = slot;
     slot = nullptr;
     finished->finish();
     progressed = true;
   }
   while (oldest_ != started_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
   while (!waiting_.empty() && started_ - oldest_ < max_begun) {
-    MessageOperation& next = *waiting_.front();
+    MessageCollective& next = *waiting_.front();
     waiting_.pop();
     begin(next);
     advance(next);
@@ -106,13 +106,13 @@ bool Messages::advance() {
   return progressed;
 }
 
-MessageOperation* Messages::begun(std::uint32_t number) noexcept {
+MessageCollective* Messages::begun(std::uint32_t number) noexcept {
   // Below `oldest_` or past `started_`: none.
   if (number - oldest_ >= started_ - oldest_) return nullptr;
   return slots_[number % max_begun];
 }
 
-void Messages::begin(MessageOperation& operation) {
+void Messages::begin(MessageCollective& operation) {
   const Request& request = operation.request;
   operation.blocks = Blocks(request.bytes, request.reduction.element);
   operation.operands.clear();
@@ -139,7 +139,7 @@ void Messages::begin(MessageOperation& operation) {
   use_early(operation);
 }
 
-void Messages::set_up_tree(MessageOperation& operation) {
+void Messages::set_up_tree(MessageCollective& operation) {
   const Request& request = operation.request;
   const Blocks& blocks = operation.blocks;
   Plan& plan = operation.plan;
@@ -181,7 +181,7 @@ void Messages::set_up_tree(MessageOperation& operation) {
     operation.receivers.push_back(outflow(rank, Phase::result));
 }
 
-void Messages::set_up_blocks(MessageOperation& operation) {
+void Messages::set_up_blocks(MessageCollective& operation) {
   const Request& request = operation.request;
   const Blocks& blocks = operation.blocks;
   const gex_Rank_t me = team_->rank;
@@ -202,7 +202,7 @@ void Messages::set_up_blocks(MessageOperation& operation) {
   }
 }
 
-void Messages::place_own(MessageOperation& operation) {
+void Messages::place_own(MessageCollective& operation) {
   const Request& request = operation.request;
   if (is_reduction(request.kind)) return;
   const std::size_t own = team_->rank * request.bytes;
@@ -214,7 +214,7 @@ void Messages::place_own(MessageOperation& operation) {
   if (places || request.kind != Kind::broadcast) operation.made = operation.blocks.count;
 }
 
-bool Messages::advance(MessageOperation& operation) {
+bool Messages::advance(MessageCollective& operation) {
   // A grant moves no data.
   bool progressed = send_grants(operation);
   if (!operation.entered) {
@@ -222,12 +222,12 @@ bool Messages::advance(MessageOperation& operation) {
     place_own(operation);
   }
   progressed |= combine_blocks(operation);
-  progressed |= take_results(operation);
+  progressed |= consume_results(operation);
   progressed |= pass_results(operation);
   return progressed;
 }
 
-bool Messages::send_grants(MessageOperation& operation) {
+bool Messages::send_grants(MessageCollective& operation) {
   bool progressed = false;
   for (auto* flows : {&operation.operands, &operation.results}) {
     for (Inflow& flow : *flows) {
@@ -243,7 +243,7 @@ bool Messages::send_grants(MessageOperation& operation) {
   return progressed;
 }
 
-bool Messages::combine_blocks(MessageOperation& operation) {
+bool Messages::combine_blocks(MessageCollective& operation) {
   const Request& request = operation.request;
   const Blocks& blocks = operation.blocks;
   bool progressed = false;
@@ -260,8 +260,8 @@ bool Messages::combine_blocks(MessageOperation& operation) {
       progressed = true;
     }
     if (!pass_rounds(operation, progressed) || !hand_on(operation, progressed)) return progressed;
-    for (Inflow& operand : operation.operands) take(operation, operand);
-    for (Inflow& round : operation.rounds) take(operation, round);
+    for (Inflow& operand : operation.operands) consume(operation, operand);
+    for (Inflow& round : operation.rounds) consume(operation, round);
     operation.partial = nullptr;
     operation.combined = 0;
     ++operation.block;
@@ -270,7 +270,7 @@ bool Messages::combine_blocks(MessageOperation& operation) {
   return progressed;
 }
 
-bool Messages::pass_rounds(MessageOperation& operation, bool& progressed) {
+bool Messages::pass_rounds(MessageCollective& operation, bool& progressed) {
   const Reduction& reduction = operation.request.reduction;
   const std::size_t bytes = operation.blocks.total;
   for (; operation.rounds_passed != operation.rounds.size(); ++operation.rounds_passed) {
@@ -296,7 +296,7 @@ bool Messages::pass_rounds(MessageOperation& operation, bool& progressed) {
   return true;
 }
 
-bool Messages::hand_on(MessageOperation& operation, bool& progressed) {
+bool Messages::hand_on(MessageCollective& operation, bool& progressed) {
   if (!operation.collector.empty() &&
       !send_block(operation, operation.collector[0], operation.partial, progressed))
     return false;
@@ -309,18 +309,18 @@ bool Messages::hand_on(MessageOperation& operation, bool& progressed) {
   return true;
 }
 
-bool Messages::take_results(MessageOperation& operation) {
+bool Messages::consume_results(MessageCollective& operation) {
   bool progressed = false;
   for (Inflow& result : operation.results) {
     while (result.arrived(operation.blocks)) {
-      take(operation, result);
+      consume(operation, result);
       progressed = true;
     }
   }
   return progressed;
 }
 
-bool Messages::pass_results(MessageOperation& operation) {
+bool Messages::pass_results(MessageCollective& operation) {
   const bool from_source =
       operation.plan.source != GEX_RANK_INVALID && !starts_blocks_of_all(operation.request.kind);
   const std::uint32_t there = from_source ? operation.results[0].taken : operation.made;
@@ -334,7 +334,7 @@ bool Messages::pass_results(MessageOperation& operation) {
   return progressed;
 }
 
-bool Messages::over(const MessageOperation& operation) const noexcept {
+bool Messages::over(const MessageCollective& operation) const noexcept {
   const Blocks& blocks = operation.blocks;
   if (operation.block != blocks.count) return false;
   for (const auto* flows : {&operation.round_sends, &operation.collector, &operation.receivers})
@@ -346,7 +346,7 @@ bool Messages::over(const MessageOperation& operation) const noexcept {
   return true;
 }
 
-bool Messages::send_block(const MessageOperation& operation, Outflow& flow, const std::byte* from,
+bool Messages::send_block(const MessageCollective& operation, Outflow& flow, const std::byte* from,
                           bool& progressed) {
   const Blocks& blocks = operation.blocks;
   if (!blocks.eager()) {
@@ -370,7 +370,7 @@ bool Messages::send_block(const MessageOperation& operation, Outflow& flow, cons
   return true;
 }
 
-void Messages::take(MessageOperation& operation, Inflow& flow) {
+void Messages::consume(MessageCollective& operation, Inflow& flow) {
   flow.received(flow.taken) = 0;
   const std::uint32_t next = flow.taken++ + flow.slots();
   if (!operation.blocks.eager()) {
@@ -393,7 +393,7 @@ bool Messages::send_credits() {
 
 void Messages::data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase,
                             std::uint64_t offset, const std::byte* bytes, std::size_t size) {
-  MessageOperation* operation = begun(number);
+  MessageCollective* operation = begun(number);
   if (operation == nullptr) {
     if (static_cast<std::int32_t>(number - started_) < 0 || size > eager_bytes ||
         offset > eager_bytes - size)
@@ -425,7 +425,7 @@ void Messages::data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase
 
 void Messages::grant_arrived(std::uint32_t number, gex_Rank_t source, Phase phase,
                              std::uint32_t granted) {
-  MessageOperation* operation = begun(number);
+  MessageCollective* operation = begun(number);
   if (operation == nullptr) {
     if (static_cast<std::int32_t>(number - started_) < 0) refuse(source);
     early_grants_.push_back({number, source, phase, granted});
@@ -449,7 +449,7 @@ void Messages::credit_arrived(gex_Rank_t source, std::uint32_t count) {
   window.acknowledged += count;
 }
 
-void Messages::use_early(MessageOperation& operation) {
+void Messages::use_early(MessageCollective& operation) {
   for (std::size_t i = 0; i < early_.size();) {
     if (early_[i].number != operation.number) {
       ++i;

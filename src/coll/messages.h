@@ -17,14 +17,14 @@
 #include <vector>
 
 #include "base/cache_line.h"
+#include "coll/collective.h"
 #include "coll/flow.h"
-#include "coll/operation.h"
 #include "coll/plan.h"
 #include "core/team.h"
 
 namespace gex::coll {
 
-struct MessageOperation : Operation {
+struct MessageCollective : Collective {
   std::uint32_t number = 0;
   Blocks blocks;
   Plan plan;
@@ -54,7 +54,7 @@ class Messages {
   void bind(Team& team);
 
   /// The operation is the next of the team's.
-  void launch(MessageOperation& operation);
+  void launch(MessageCollective& operation);
   bool advance();
   bool idle() const noexcept { return oldest_ == launched_ && credits_due_.empty(); }
 
@@ -86,36 +86,36 @@ class Messages {
     std::uint32_t granted;
   };
 
-  MessageOperation* begun(std::uint32_t number) noexcept;
-  void begin(MessageOperation& operation);
-  void set_up_tree(MessageOperation& operation);
-  void set_up_blocks(MessageOperation& operation);
+  MessageCollective* begun(std::uint32_t number) noexcept;
+  void begin(MessageCollective& operation);
+  void set_up_tree(MessageCollective& operation);
+  void set_up_blocks(MessageCollective& operation);
   /// Once data may move: what goes from the own source to the own destination.
-  void place_own(MessageOperation& operation);
-  bool advance(MessageOperation& operation);
-  bool send_grants(MessageOperation& operation);
-  bool combine_blocks(MessageOperation& operation);
-  bool pass_rounds(MessageOperation& operation, bool& progressed);
-  bool hand_on(MessageOperation& operation, bool& progressed);
-  bool take_results(MessageOperation& operation);
-  bool pass_results(MessageOperation& operation);
-  bool over(const MessageOperation& operation) const noexcept;
+  void place_own(MessageCollective& operation);
+  bool advance(MessageCollective& operation);
+  bool send_grants(MessageCollective& operation);
+  bool combine_blocks(MessageCollective& operation);
+  bool pass_rounds(MessageCollective& operation, bool& progressed);
+  bool hand_on(MessageCollective& operation, bool& progressed);
+  bool consume_results(MessageCollective& operation);
+  bool pass_results(MessageCollective& operation);
+  bool over(const MessageCollective& operation) const noexcept;
 
   /// Sends what is left of the flow's current block, if it may be sent; true once it is gone.
-  bool send_block(const MessageOperation& operation, Outflow& flow, const std::byte* from,
+  bool send_block(const MessageCollective& operation, Outflow& flow, const std::byte* from,
                   bool& progressed);
-  void take(MessageOperation& operation, Inflow& flow);
+  void consume(MessageCollective& operation, Inflow& flow);
   bool send_credits();
   /// Puts early arrivals of an operation that begins where they belong.
-  void use_early(MessageOperation& operation);
+  void use_early(MessageCollective& operation);
 
   Team* team_ = nullptr;
   std::unique_ptr<Groups> groups_;
-  OperationQueue<MessageOperation> waiting_;  ///< launched, not begun
+  CollectiveQueue<MessageCollective> waiting_;  ///< launched, not begun
   std::uint32_t launched_ = 0;
   std::uint32_t started_ = 0;  ///< begun
   std::uint32_t oldest_ = 0;   ///< everything below is over
-  MessageOperation* slots_[max_begun] = {};
+  MessageCollective* slots_[max_begun] = {};
   std::unordered_map<gex_Rank_t, Window> windows_;
   std::vector<gex_Rank_t> credits_due_;
   std::vector<Early> early_;

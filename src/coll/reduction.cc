@@ -58,18 +58,18 @@ struct Greatest {
 constexpr std::size_t vector_bytes = 16;
 
 /// One value or vector.
-template <class Value, class Operation>
+template <class Value, class Operator>
 [[gnu::always_inline]] inline void combine_at(const std::byte* left, const std::byte* right,
                                               std::byte* result) noexcept {
   Value x;
   Value y;
   std::memcpy(&x, left, sizeof x);
   std::memcpy(&y, right, sizeof y);
-  y = Operation::template combine<Value>(x, y);
+  y = Operator::template combine<Value>(x, y);
   std::memcpy(result, &y, sizeof y);
 }
 
-template <class T, class Operation>
+template <class T, class Operator>
 void combine(const void* left, const void* right, void* result, std::size_t bytes) noexcept {
   using Vector [[gnu::vector_size(vector_bytes)]] = T;
   const auto* a = static_cast<const std::byte*>(left);
@@ -80,8 +80,8 @@ void combine(const void* left, const void* right, void* result, std::size_t byte
   std::size_t at = 0;
 #pragma GCC unroll 4
   for (; at != in_vectors; at += vector_bytes)
-    combine_at<Vector, Operation>(a + at, b + at, to + at);
-  for (; at != bytes; at += sizeof(T)) combine_at<T, Operation>(a + at, b + at, to + at);
+    combine_at<Vector, Operator>(a + at, b + at, to + at);
+  for (; at != bytes; at += sizeof(T)) combine_at<T, Operator>(a + at, b + at, to + at);
 }
 
 /// Signed integers wrap around as unsigned ones do; only their order is their own.

@@ -33,7 +33,7 @@ std::uint32_t numbers_before_pieces(Kind kind) noexcept {
   return kind == Kind::broadcast ? DirectCopy::numbers : DirectReduction::numbers;
 }
 
-Numbered numbered(const SharedOperation& operation) noexcept {
+Numbered numbered(const SharedCollective& operation) noexcept {
   return {operation.request, operation.first, operation.end};
 }
 
@@ -61,7 +61,7 @@ Shape Shared::direct_shape(const Request& request) const noexcept {
   return DirectCopy{};
 }
 
-void Shared::set_up(SharedOperation& operation) const noexcept {
+void Shared::set_up(SharedCollective& operation) const noexcept {
   const Request& request = operation.request;
   const bool broadcast = request.kind == Kind::broadcast;
   const bool root = request.root == team_.rank;
@@ -117,7 +117,7 @@ void Shared::post_few(std::uint32_t number, const std::byte* from, std::size_t b
   boards_.publish(number, bytes);
 }
 
-void Shared::launch(SharedOperation& operation, bool posted) {
+void Shared::launch(SharedCollective& operation, bool posted) {
   operation.first = next_number_;
   set_up(operation);
   next_number_ = operation.end;
@@ -129,7 +129,7 @@ void Shared::launch(SharedOperation& operation, bool posted) {
   advance_to(operation);
 }
 
-void Shared::advance_to(SharedOperation& operation) {
+void Shared::advance_to(SharedCollective& operation) {
   // In checked mode the operation may not have been launched yet.
   if (operations_.front() != &operation || !operation.few || !operations_.has_one()) {
     advance();
@@ -142,13 +142,13 @@ void Shared::advance_to(SharedOperation& operation) {
     show_awaited();
 }
 
-void Shared::finish(SharedOperation& operation) {
+void Shared::finish(SharedCollective& operation) {
   operations_.pop();
   boards_.read_below(operation.end);
   operation.finish();
 }
 
-bool Shared::read_few(SharedOperation& operation) {
+bool Shared::read_few(SharedCollective& operation) {
   const Request& request = operation.request;
   if (!operation.reads) return true;
   if (Flat* const flat = std::get_if<Flat>(&operation.shape))
@@ -166,7 +166,7 @@ void Shared::show_awaited() noexcept {
 bool Shared::advance() {
   bool progressed = posting_ != nullptr && post_operands();
   while (!operations_.empty()) {
-    SharedOperation& operation = *operations_.front();
+    SharedCollective& operation = *operations_.front();
     progressed |= read(operation);
     // It is behind `posting_`, because the own operand was the last thing looked at.
     if (!operation.is_done()) break;
@@ -181,12 +181,12 @@ bool Shared::advance() {
 
 bool Shared::wants_polls() const noexcept {
   if (operations_.empty()) return false;
-  const SharedOperation& operation = *operations_.front();
+  const SharedCollective& operation = *operations_.front();
   return !operations_.has_one() || operation.pieces > 1 || operation.posted != operation.pieces ||
          numbers_each(operation.shape) > 1;
 }
 
-bool Shared::describe(SharedOperation& operation) {
+bool Shared::describe(SharedCollective& operation) {
   operation.described = visit_direct(
       operation.shape, [&](auto& direct) { return direct.describe(direct_, numbered(operation)); });
   return operation.described;
@@ -194,8 +194,8 @@ bool Shared::describe(SharedOperation& operation) {
 
 bool Shared::post_operands() {
   bool progressed = false;
-  for (; posting_ != nullptr; posting_ = static_cast<SharedOperation*>(posting_->behind)) {
-    SharedOperation& operation = *posting_;
+  for (; posting_ != nullptr; posting_ = static_cast<SharedCollective*>(posting_->behind)) {
+    SharedCollective& operation = *posting_;
     if (operation.posts && !operation.enter(barrier_of(team_))) return progressed;
     if (!operation.described && !describe(operation)) return progressed;
     if (operation.is_direct()) continue;
@@ -217,7 +217,7 @@ bool Shared::post_operands() {
   return progressed;
 }
 
-bool Shared::advance_directly(SharedOperation& operation, bool& progressed) {
+bool Shared::advance_directly(SharedCollective& operation, bool& progressed) {
   if (!operation.described) return false;
   const Step step = visit_direct(operation.shape, [&](auto& direct) {
     return direct.advance(direct_, numbered(operation), progressed);
@@ -239,7 +239,7 @@ bool Shared::advance_directly(SharedOperation& operation, bool& progressed) {
   return true;
 }
 
-bool Shared::read_piece(SharedOperation& operation) {
+bool Shared::read_piece(SharedCollective& operation) {
   const Piece piece{operation.request,
                     operation.first + operation.piece * numbers_each(operation.shape),
                     operation.offset(operation.piece),
@@ -253,7 +253,7 @@ bool Shared::read_piece(SharedOperation& operation) {
   return std::get_if<Sliced>(&operation.shape)->read(boards_, piece);
 }
 
-bool Shared::read(SharedOperation& operation) {
+bool Shared::read(SharedCollective& operation) {
   bool progressed = false;
   boards_.forget_missing();
   if (operation.is_direct()) {

@@ -24,18 +24,18 @@
 
 #include "coll/boards.h"
 #include "coll/by_pieces.h"
+#include "coll/collective.h"
 #include "coll/described.h"
 #include "coll/direct_copy.h"
 #include "coll/direct_reduction.h"
 #include "coll/helped_copy.h"
-#include "coll/operation.h"
 
 namespace gex::coll {
 
 /// The direct ones, of many bytes, come last: they go on as another one where they do not reach.
 using Shape = std::variant<Copy, Flat, Grouped, Sliced, DirectCopy, HelpedCopy, DirectReduction>;
 
-struct SharedOperation : Operation {
+struct SharedCollective : Collective {
   Shape shape;
   bool posts = false;           ///< this member posts an operand, or is the root of a broadcast
   bool reads = false;           ///< this member makes a result
@@ -81,10 +81,10 @@ class Shared {
   AtOnce do_at_once(const Request& request) noexcept;
 
   /// The operation is the next of the team's.
-  void launch(SharedOperation& operation, bool posted = false);
+  void launch(SharedCollective& operation, bool posted = false);
   bool advance();
   /// Does the work of `advance` for an operation that is not done.
-  void advance_to(SharedOperation& operation);
+  void advance_to(SharedCollective& operation);
   /// False: nothing that `advance` would do is possible yet. Without the lock, for who waits.
   bool may_advance() const noexcept { return boards_.may_advance(); }
   /// Returns true if something was stored that other members may wait for, since the last call.
@@ -95,26 +95,26 @@ class Shared {
  private:
   Shape shape_of_pieces(const Request& request) const noexcept;
   Shape direct_shape(const Request& request) const noexcept;
-  void set_up(SharedOperation& operation) const noexcept;
+  void set_up(SharedCollective& operation) const noexcept;
 
   bool post_operands();
-  bool describe(SharedOperation& operation);
+  bool describe(SharedCollective& operation);
   void post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept;
 
-  bool read(SharedOperation& operation);
+  bool read(SharedCollective& operation);
   /// True once a direct operation is over here, or goes on by pieces.
-  bool advance_directly(SharedOperation& operation, bool& progressed);
-  bool read_piece(SharedOperation& operation);
+  bool advance_directly(SharedCollective& operation, bool& progressed);
+  bool read_piece(SharedCollective& operation);
   /// True once a `few` is done here, which is the only one under way.
-  bool read_few(SharedOperation& operation);
-  void finish(SharedOperation& operation);
+  bool read_few(SharedCollective& operation);
+  void finish(SharedCollective& operation);
   void show_awaited() noexcept;
 
   Team& team_;
   Boards boards_;
   DirectTeam direct_;
-  OperationQueue<SharedOperation> operations_;
-  SharedOperation* posting_ = nullptr;  ///< the first whose operand is not all posted, or null
+  CollectiveQueue<SharedCollective> operations_;
+  SharedCollective* posting_ = nullptr;  ///< the first whose operand is not all posted, or null
   std::uint32_t next_number_ = 0;
 };
 

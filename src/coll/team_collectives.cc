@@ -46,19 +46,19 @@ void TeamCollectives::bind(Team& team) {
   if (!slots.empty()) shared_ = std::make_unique<Shared>(team, slots);
 }
 
-Operation& TeamCollectives::take(const Request& request) {
-  const auto from = [&](auto& all, auto& free) -> Operation& {
+Collective& TeamCollectives::take(const Request& request) {
+  const auto from = [&](auto& all, auto& free) -> Collective& {
     if (free.empty()) {
       all.push_back(std::make_unique<
                     typename std::remove_reference_t<decltype(all)>::value_type::element_type>());
       free.push_back(all.back().get());
     }
-    Operation& operation = *free.back();
+    Collective& operation = *free.back();
     free.pop_back();
     return operation;
   };
   const bool shared = shared_ != nullptr && Shared::takes(request);
-  Operation& operation =
+  Collective& operation =
       shared ? from(all_shared_, free_shared_) : from(all_messages_, free_messages_);
   operation.request = request;
   operation.owner = this;
@@ -70,25 +70,25 @@ Operation& TeamCollectives::take(const Request& request) {
   return operation;
 }
 
-void TeamCollectives::give_back(Operation& operation) noexcept {
+void TeamCollectives::give_back(Collective& operation) noexcept {
   team_->collectives_called.end();
   if (operation.request.reduction.is_of_client()) --with_client_operator_;
   if (operation.shared)
-    free_shared_.push_back(static_cast<SharedOperation*>(&operation));
+    free_shared_.push_back(static_cast<SharedCollective*>(&operation));
   else
-    free_messages_.push_back(static_cast<MessageOperation*>(&operation));
+    free_messages_.push_back(static_cast<MessageCollective*>(&operation));
 }
 
-void TeamCollectives::launch(Operation& operation, bool posted) {
+void TeamCollectives::launch(Collective& operation, bool posted) {
   if (operation.shared)
-    shared_->launch(static_cast<SharedOperation&>(operation), posted);
+    shared_->launch(static_cast<SharedCollective&>(operation), posted);
   else
-    messages_.launch(static_cast<MessageOperation&>(operation));
+    messages_.launch(static_cast<MessageCollective&>(operation));
 }
 
 gex_Event_t TeamCollectives::start(const Request& request,
                                    const Announcement& announcement) noexcept {
-  Operation* operation = nullptr;
+  Collective* operation = nullptr;
   std::uint32_t sequence = 0;
   bool complete = false;
   bool active = false;
@@ -137,7 +137,7 @@ void TeamCollectives::announce(const Announcement& announcement) noexcept {
   if (active) the_active.get().activate(*this);
 }
 
-void TeamCollectives::number_completion(Operation& operation) {
+void TeamCollectives::number_completion(Collective& operation) {
   if (completions_ == nullptr)
     completions_ = std::make_unique<TeamBarrier>(*team_, barrier_of(*team_).slots(),
                                                  TeamBarrier::Kind::completions);
@@ -160,12 +160,12 @@ void TeamCollectives::ring_if_shown() noexcept {
   ring_own_waiters();
 }
 
-bool TeamCollectives::is_complete(const Operation& operation) const noexcept {
+bool TeamCollectives::is_complete(const Collective& operation) const noexcept {
   return !operation.request.completes_together || completions_->done(operation.completion);
 }
 
 bool TeamCollectives::is_done(void* subject, std::uint32_t) noexcept {
-  auto& operation = *static_cast<Operation*>(subject);
+  auto& operation = *static_cast<Collective*>(subject);
   TeamCollectives& owner = *operation.owner;
   // Acquire: what the operation wrote is seen after this.
   if (operation.done.load(std::memory_order_acquire)) {
@@ -179,7 +179,7 @@ bool TeamCollectives::is_done(void* subject, std::uint32_t) noexcept {
 }
 
 bool TeamCollectives::needs_core(void* subject, std::uint32_t) noexcept {
-  const auto& operation = *static_cast<const Operation*>(subject);
+  const auto& operation = *static_cast<const Collective*>(subject);
   const TeamCollectives& owner = *operation.owner;
   // Relaxed: a hint.
   if (operation.done.load(std::memory_order_relaxed))
@@ -190,13 +190,13 @@ bool TeamCollectives::needs_core(void* subject, std::uint32_t) noexcept {
   return !before || barrier.done(*before) || barrier.needs_core(*before);
 }
 
-bool TeamCollectives::conclude(Operation& operation) noexcept {
+bool TeamCollectives::conclude(Collective& operation) noexcept {
   // The thread that holds the lock may be finishing the operation: there is nothing to add to that.
   if (threaded_ && !lock_.try_lock()) return false;
   // Relaxed: an operation is finished with the lock held.
   if (!operation.done.load(std::memory_order_relaxed)) {
     if (operation.shared)
-      shared_->advance_to(static_cast<SharedOperation&>(operation));
+      shared_->advance_to(static_cast<SharedCollective&>(operation));
     else
       shared_->advance();
     announce_completions();
@@ -222,7 +222,7 @@ bool TeamCollectives::advance_locked() noexcept {
   if (checked()) {
     progressed |= agreement_.advance();
     for (; !unagreed_.empty() && agreement_.reached(unagreed_.front().first); progressed = true) {
-      Operation& operation = *unagreed_.front().second;
+      Collective& operation = *unagreed_.front().second;
       unagreed_.pop_front();
       launch(operation);
     }

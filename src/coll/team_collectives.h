@@ -15,8 +15,8 @@
 
 #include "base/spin_lock.h"
 #include "coll/agreement.h"
+#include "coll/collective.h"
 #include "coll/messages.h"
-#include "coll/operation.h"
 #include "coll/shared.h"
 #include "core/team.h"
 
@@ -65,23 +65,23 @@ class TeamCollectives {
 
  private:
   void bind(Team& team);
-  Operation& take(const Request& request);
-  void give_back(Operation& operation) noexcept;
+  Collective& take(const Request& request);
+  void give_back(Collective& operation) noexcept;
   /// `posted`: as Shared::do_at_once has it.
-  void launch(Operation& operation, bool posted = false);
+  void launch(Collective& operation, bool posted = false);
   bool advance_locked() noexcept;
   bool idle_locked() const noexcept;
-  void number_completion(Operation& operation);
+  void number_completion(Collective& operation);
   /// Arrives at the barriers of operations that are done here.
   void announce_completions() noexcept;
   /// Wakes other members, and other threads of this one, for what `shared_` has stored.
   void ring_if_shown() noexcept;
   /// Returns true if one that is done here is complete. Acquire. Any thread.
-  bool is_complete(const Operation& operation) const noexcept;
+  bool is_complete(const Collective& operation) const noexcept;
   static bool is_done(void* operation, std::uint32_t) noexcept;
   static bool needs_core(void* operation, std::uint32_t) noexcept;
   /// Does what posts allow; takes the operation back if it is complete then.
-  bool conclude(Operation& operation) noexcept;
+  bool conclude(Collective& operation) noexcept;
 
   bool threaded_;
   SpinLock lock_;
@@ -93,17 +93,17 @@ class TeamCollectives {
   std::unique_ptr<TeamBarrier> completions_;
   std::uint32_t completions_numbered_ = 0;
   /// At the barriers of these operations, in the order of calls, this member has not arrived.
-  std::deque<Operation*> completing_;
+  std::deque<Collective*> completing_;
   /// Checked mode: operations that are not agreed on yet, with their numbers.
-  std::deque<std::pair<std::uint32_t, Operation*>> unagreed_;
+  std::deque<std::pair<std::uint32_t, Collective*>> unagreed_;
 
   /// Operations under way that call an operator of the client's.
   std::uint32_t with_client_operator_ = 0;
 
-  std::vector<std::unique_ptr<SharedOperation>> all_shared_;
-  std::vector<std::unique_ptr<MessageOperation>> all_messages_;
-  std::vector<SharedOperation*> free_shared_;
-  std::vector<MessageOperation*> free_messages_;
+  std::vector<std::unique_ptr<SharedCollective>> all_shared_;
+  std::vector<std::unique_ptr<MessageCollective>> all_messages_;
+  std::vector<SharedCollective*> free_shared_;
+  std::vector<MessageCollective*> free_messages_;
 };
 
 /// The state that a message is for, made if there is none yet.

@@ -177,7 +177,7 @@ inline Pair decode_pair(gex_TM_t tm) noexcept {
 }
 
 /// This is the process and endpoint that (tm, rank) names, for a team or a TM-pair.
-struct Peer {
+struct Target {
   gex_EP_t local_endpoint;
   gex_Rank_t jobrank;
   gex_EP_Index_t endpoint;
@@ -186,8 +186,8 @@ struct Peer {
     return published_segment(endpoint_address(local_endpoint->client->index, endpoint), jobrank);
   }
 };
-inline Peer resolve(gex_TM_t tm, gex_Rank_t rank) noexcept {
-  const auto member = [rank](const Team& team) noexcept -> Peer {
+inline Target resolve(gex_TM_t tm, gex_Rank_t rank) noexcept {
+  const auto member = [rank](const Team& team) noexcept -> Target {
     return {team.endpoint, team.jobrank_of(rank), team.endpoint_of(rank)};
   };
   if (GEX_IS_READABLE_TEAM_(tm)) [[likely]]

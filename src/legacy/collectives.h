@@ -3,7 +3,7 @@
 
 #include <gasnet_coll.h>
 
-#include "coll/operation.h"
+#include "coll/collective.h"
 #include "core/team.h"
 #include "observe/restricted.h"
 

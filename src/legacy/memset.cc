@@ -30,7 +30,7 @@ void on_memset(gex_Token_t token, const Memset& request, void*, std::size_t) noe
   rma::reply_done(token, request.target);
 }
 
-Injected inject(const rma::Transfer& transfer, int value, const Targets& targets) noexcept {
+Injected inject(const rma::ResolvedTransfer& transfer, int value, const Targets& targets) noexcept {
   const Packed packed(Memset{transfer.remote, Wide(targets.done), transfer.size, value});
   am::Outbound message = packed.message_for(memset_message);
   message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
@@ -39,7 +39,7 @@ Injected inject(const rma::Transfer& transfer, int value, const Targets& targets
 }
 
 /// Fills memory that needs no message; false if it does.
-bool done_here(const rma::Transfer& transfer, int value) noexcept {
+bool done_here(const rma::ResolvedTransfer& transfer, int value) noexcept {
   if (transfer.size == 0) return true;
   if (transfer.mapped == nullptr) return false;
   std::memset(transfer.mapped, value, transfer.size);
@@ -48,21 +48,21 @@ bool done_here(const rma::Transfer& transfer, int value) noexcept {
 
 }  // namespace
 
-void memset_blocking(const rma::Transfer& transfer, int value) noexcept {
+void memset_blocking(const rma::ResolvedTransfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return;
   initiate_blocking(transfer.as(OpKind::put), [&](const Targets& targets) noexcept {
     return inject(transfer, value, targets);
   });
 }
 
-void memset_implicit(const rma::Transfer& transfer, int value) noexcept {
+void memset_implicit(const rma::ResolvedTransfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return;
   initiate_implicit(
       transfer.as(OpKind::put), ec_put, LocalCompletion::with_done,
       [&](const Targets& targets) noexcept { return inject(transfer, value, targets); });
 }
 
-gex_Event_t memset_explicit(const rma::Transfer& transfer, int value) noexcept {
+gex_Event_t memset_explicit(const rma::ResolvedTransfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return GEX_EVENT_INVALID;
   return initiate_with_event(
              transfer.as(OpKind::put), ec_put, LocalCompletion::with_done,

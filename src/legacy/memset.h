@@ -1,14 +1,14 @@
 #pragma once
 // gasnet_memset: at a mapped peer a memset, at any other one by its owner, asked by a message.
 
-#include "rma/transfer.h"
+#include "rma/resolved_transfer.h"
 
 namespace gex::legacy {
 
 /// `transfer.local` is not looked at.
-void memset_blocking(const rma::Transfer& transfer, int value) noexcept;
-void memset_implicit(const rma::Transfer& transfer, int value) noexcept;
-gex_Event_t memset_explicit(const rma::Transfer& transfer, int value) noexcept;
+void memset_blocking(const rma::ResolvedTransfer& transfer, int value) noexcept;
+void memset_implicit(const rma::ResolvedTransfer& transfer, int value) noexcept;
+gex_Event_t memset_explicit(const rma::ResolvedTransfer& transfer, int value) noexcept;
 
 /// Start-up only.
 void start_memset();

@@ -192,7 +192,7 @@ class AddressProbe::Service {
   }
 
   /// Takes an answer; `expected` is its question over a connection.
-  void take_answer(const Message& message, std::optional<std::size_t> expected = std::nullopt) {
+  void handle_answer(const Message& message, std::optional<std::size_t> expected = std::nullopt) {
     const std::uint64_t i = message.number - number_;
     if (message.name != message_name || message.direction != Direction::answer ||
         i >= asked_.size() || (expected && *expected != i) || message.asking != self_ ||
@@ -278,7 +278,7 @@ void AddressProbe::Service::receive_datagrams(std::size_t at) {
       sendto(sockets_[at].get(), &*answer, sizeof *answer, MSG_NOSIGNAL, from.data(),
              from.length());
     else
-      take_answer(message);
+      handle_answer(message);
   }
 }
 
@@ -320,7 +320,7 @@ void AddressProbe::Service::advance(std::size_t i, short events) {
   if (asked.received < sizeof(Message)) return;
   Message message;
   std::memcpy(&message, asked.answer.data(), sizeof message);
-  take_answer(message, i);
+  handle_answer(message, i);
   if (asked.outcome == Outcome::pending) decide(asked, Outcome::refused);
 }
 

@@ -5,7 +5,7 @@
 
 namespace gex::rma {
 
-void find_kind(Transfer& transfer, const PublishedSegment& segment) noexcept {
+void find_kind(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
   const MemoryKind* const here = kind_at(transfer.local);
   if (segment.reached != nullptr) {
     // Copies of a class reach all its devices; a second class is left to messages.
@@ -18,7 +18,8 @@ void find_kind(Transfer& transfer, const PublishedSegment& segment) noexcept {
   }
 }
 
-Injected put_by_kind(const Transfer& transfer, const Targets& targets, bool at_once) noexcept {
+Injected put_by_kind(const ResolvedTransfer& transfer, const Targets& targets,
+                     bool at_once) noexcept {
   if (!at_once) {
     transfer.kind->begin_copy(transfer.reached, transfer.local, transfer.size, targets.done,
                               targets.local);
@@ -29,7 +30,7 @@ Injected put_by_kind(const Transfer& transfer, const Targets& targets, bool at_o
   return {1};
 }
 
-Injected get_by_kind(const Transfer& transfer, const Targets& targets) noexcept {
+Injected get_by_kind(const ResolvedTransfer& transfer, const Targets& targets) noexcept {
   transfer.kind->begin_copy(transfer.local, transfer.reached, transfer.size, targets.done, nullptr);
   return {1};
 }

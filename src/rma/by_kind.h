@@ -5,15 +5,16 @@
 
 #include "core/initiate.h"
 #include "core/published.h"
-#include "rma/transfer.h"
+#include "rma/resolved_transfer.h"
 
 namespace gex::rma {
 
 /// Gives a transfer that is not empty and lies in `segment` the kind that carries it, if one does.
-void find_kind(Transfer& transfer, const PublishedSegment& segment) noexcept;
+void find_kind(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept;
 
 /// `at_once`: the copy is done when this returns, and so are both targets.
-Injected put_by_kind(const Transfer& transfer, const Targets& targets, bool at_once) noexcept;
-Injected get_by_kind(const Transfer& transfer, const Targets& targets) noexcept;
+Injected put_by_kind(const ResolvedTransfer& transfer, const Targets& targets,
+                     bool at_once) noexcept;
+Injected get_by_kind(const ResolvedTransfer& transfer, const Targets& targets) noexcept;
 
 }  // namespace gex::rma

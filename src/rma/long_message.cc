@@ -30,7 +30,7 @@ struct DeferredMessage final : am::DeferredSend {
   _gex_Token token;    ///< of a reply
   gex_Rank_t jobrank;  ///< of a request
   am::KeptOutbound kept;
-  Transfer transfer;
+  ResolvedTransfer transfer;
   std::size_t sent = 0;
   StdCompletion::Word acknowledged{0};
 
@@ -38,17 +38,18 @@ struct DeferredMessage final : am::DeferredSend {
 };
 
 /// The put of a message's payload into `segment`, which is bound to that endpoint of `jobrank`.
-Transfer transfer_to(gex_EP_t local_endpoint, gex_Rank_t jobrank, gex_EP_Index_t endpoint,
-                     const PublishedSegment& segment, const am::Outbound& message) noexcept {
+ResolvedTransfer transfer_to(gex_EP_t local_endpoint, gex_Rank_t jobrank, gex_EP_Index_t endpoint,
+                             const PublishedSegment& segment,
+                             const am::Outbound& message) noexcept {
   const auto destination = reinterpret_cast<std::uintptr_t>(message.destination);
-  Transfer transfer{.call = Call::request_long,
-                    .local_endpoint = local_endpoint,
-                    .jobrank = jobrank,
-                    .endpoint = endpoint,
-                    .local = const_cast<void*>(message.payload),
-                    .remote = destination,
-                    .mapped = nullptr,
-                    .size = message.size};
+  ResolvedTransfer transfer{.call = Call::request_long,
+                            .local_endpoint = local_endpoint,
+                            .jobrank = jobrank,
+                            .endpoint = endpoint,
+                            .local = const_cast<void*>(message.payload),
+                            .remote = destination,
+                            .mapped = nullptr,
+                            .size = message.size};
   if (segment.contains(destination, message.size)) find_way(transfer, segment);
   return transfer;
 }
@@ -82,7 +83,7 @@ bool DeferredMessage::advance() noexcept {
 
 /// Defers a message to `transfer.jobrank`, with a copy of all that it refers to.
 void defer_message(const am::Outbound& message, bool is_reply, const _gex_Token& token,
-                   const Transfer& transfer) noexcept {
+                   const ResolvedTransfer& transfer) noexcept {
   auto waiting = std::make_unique<DeferredMessage>(message);
   waiting->token = token;
   waiting->jobrank = transfer.jobrank;
@@ -98,10 +99,10 @@ void defer_message(const am::Outbound& message, bool is_reply, const _gex_Token&
 
 namespace detail {
 
-int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) noexcept {
-  require_inside(peer.segment(), peer.jobrank, message.destination, message.size);
-  const Transfer transfer =
-      transfer_to(peer.local_endpoint, peer.jobrank, peer.endpoint, peer.segment(), message);
+int request_after_put(const Target& target, am::Outbound& message, bool immediate) noexcept {
+  require_inside(target.segment(), target.jobrank, message.destination, message.size);
+  const ResolvedTransfer transfer = transfer_to(target.local_endpoint, target.jobrank,
+                                                target.endpoint, target.segment(), message);
   if (immediate) {
     if (deferred_requests.load(std::memory_order_relaxed) >= max_deferred_requests) return 1;
     deferred_requests.fetch_add(1, std::memory_order_relaxed);
@@ -110,7 +111,7 @@ int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) n
   }
   put_blocking(transfer, 0);
   message.placed = true;
-  return am::send_request(peer.jobrank, message, /*immediate=*/false);
+  return am::send_request(target.jobrank, message, /*immediate=*/false);
 }
 
 void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
@@ -126,13 +127,13 @@ void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
 
 }  // namespace detail
 
-int commit_long_request(gex_AM_SrcDesc_t prepared, const Peer& peer, am::Outbound& message,
+int commit_long_request(gex_AM_SrcDesc_t prepared, const Target& target, am::Outbound& message,
                         gex_Flags_t flags) noexcept {
-  if (!detail::goes_ahead(peer.segment(), peer.jobrank, message.size))
+  if (!detail::goes_ahead(target.segment(), target.jobrank, message.size))
     return am::commit(prepared, message, flags);
-  message.endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  message.endpoints = am::endpoints_of(target.local_endpoint, target.endpoint);
   message.payload = prepared->address;
-  if (detail::request_after_put(peer, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
+  if (detail::request_after_put(target, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
   am::cancel(prepared);
   return 0;
 }

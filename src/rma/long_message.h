@@ -31,7 +31,7 @@ inline bool goes_ahead(const PublishedSegment& segment, gex_Rank_t jobrank,
 }
 
 /// Non-zero: refused, because too many such requests are on their way.
-int request_after_put(const Peer& peer, am::Outbound& message, bool immediate) noexcept;
+int request_after_put(const Target& target, am::Outbound& message, bool immediate) noexcept;
 void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept;
 
 }  // namespace detail
@@ -42,10 +42,10 @@ inline const PublishedSegment& segment_of_requester(gex_Token_t token) noexcept 
 }
 
 /// Sends a request as `am::send_request` does.
-inline int send_long_request(const Peer& peer, am::Outbound& message, bool immediate) noexcept {
-  return detail::goes_ahead(peer.segment(), peer.jobrank, message.size)
-             ? detail::request_after_put(peer, message, immediate)
-             : am::send_request(peer.jobrank, message, immediate);
+inline int send_long_request(const Target& target, am::Outbound& message, bool immediate) noexcept {
+  return detail::goes_ahead(target.segment(), target.jobrank, message.size)
+             ? detail::request_after_put(target, message, immediate)
+             : am::send_request(target.jobrank, message, immediate);
 }
 
 /// Sends a reply as `am::send_reply` does. Handler context.
@@ -57,7 +57,7 @@ inline void send_long_reply(gex_Token_t token, am::Outbound& message) noexcept {
 }
 
 /// Sends a prepared request as `am::commit` does.
-int commit_long_request(gex_AM_SrcDesc_t prepared, const Peer& peer, am::Outbound& message,
+int commit_long_request(gex_AM_SrcDesc_t prepared, const Target& target, am::Outbound& message,
                         gex_Flags_t flags) noexcept;
 /// Sends a prepared reply as `am::commit` does. Handler context.
 int commit_long_reply(gex_AM_SrcDesc_t prepared, am::Outbound& message, gex_Flags_t flags) noexcept;

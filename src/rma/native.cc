@@ -18,7 +18,7 @@ namespace {
 
 /// A transfer that is given to the network part by part.
 struct Injection {
-  Transfer transfer;
+  ResolvedTransfer transfer;
   bool put;
   CompletionTarget done;
   CompletionTarget local_done;
@@ -70,7 +70,7 @@ bool take_copied(std::size_t size, bool any_size) noexcept {
 class SourceCopy final : public am::DeferredSend {
  public:
   /// Null if there is no memory for it.
-  static std::unique_ptr<SourceCopy> of(const Transfer& transfer, bool any_size) noexcept {
+  static std::unique_ptr<SourceCopy> of(const ResolvedTransfer& transfer, bool any_size) noexcept {
     if (!take_copied(transfer.size, any_size)) return nullptr;
     std::unique_ptr<SourceCopy> made(new (std::nothrow) SourceCopy(transfer));
     if (!made) copied.fetch_sub(transfer.size, std::memory_order_relaxed);
@@ -86,7 +86,7 @@ class SourceCopy final : public am::DeferredSend {
   bool advance() noexcept override { return StdCompletion::load_acquire(sent_) == parts_; }
 
  private:
-  explicit SourceCopy(const Transfer& transfer) noexcept
+  explicit SourceCopy(const ResolvedTransfer& transfer) noexcept
       : size_(transfer.size),
         parts_(native_parts_of(transfer)),
         bytes_(new (std::nothrow) std::byte[transfer.size]) {}
@@ -116,7 +116,7 @@ int inject(Injection injection, bool immediate) noexcept {
 
 }  // namespace
 
-void find_way(Transfer& transfer, const PublishedSegment& segment) noexcept {
+void find_way(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
   if (segment.key == nullptr) return;
   transfer.key = segment.key;
   // The network reaches local memory of the host only.
@@ -124,25 +124,25 @@ void find_way(Transfer& transfer, const PublishedSegment& segment) noexcept {
   transfer.by_atomics = segment.kind == net::host_memory;
 }
 
-std::uint32_t native_parts_of(const Transfer& transfer) noexcept {
+std::uint32_t native_parts_of(const ResolvedTransfer& transfer) noexcept {
   const std::size_t limit = process().network.max_transfer;
   return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
 }
 
-int native_put(const Transfer& transfer, CompletionTarget done, CompletionTarget local_done,
+int native_put(const ResolvedTransfer& transfer, CompletionTarget done, CompletionTarget local_done,
                bool immediate) noexcept {
   return inject({transfer, true, done, local_done}, immediate);
 }
 
-int native_get(const Transfer& transfer, CompletionTarget done, bool immediate) noexcept {
+int native_get(const ResolvedTransfer& transfer, CompletionTarget done, bool immediate) noexcept {
   return inject({transfer, false, done, nullptr}, immediate);
 }
 
-CopiedPut native_put_copied(const Transfer& transfer, CompletionTarget done, bool immediate,
+CopiedPut native_put_copied(const ResolvedTransfer& transfer, CompletionTarget done, bool immediate,
                             bool any_size) noexcept {
   std::unique_ptr<SourceCopy> copy = SourceCopy::of(transfer, any_size);
   if (!copy) return CopiedPut::no_memory;
-  Transfer from_copy = transfer;
+  ResolvedTransfer from_copy = transfer;
   from_copy.local = copy->bytes();
   if (native_put(from_copy, done, copy->sent(), immediate) != 0) return CopiedPut::refused;
   if (!copy->advance()) am::defer(std::move(copy));

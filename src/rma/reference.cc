@@ -28,7 +28,7 @@ constinit am::Internal get_data{"data of a get"};
 constinit am::Internal put_done{"put is done"};
 
 /// Bytes of a part. Gets come back in one medium reply, so both have a medium's limit.
-std::size_t part_bytes(const Transfer& transfer) noexcept {
+std::size_t part_bytes(const ResolvedTransfer& transfer) noexcept {
   return am::max_medium(transfer.jobrank);
 }
 
@@ -98,7 +98,7 @@ void on_data(gex_Token_t, const Data& data, void* payload, std::size_t size) noe
 }
 
 /// Asks for the part at `offset`; the bytes that it covers, or 0 if it was refused.
-std::size_t get_part(const Transfer& transfer, std::size_t offset, CompletionTarget target,
+std::size_t get_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget target,
                      bool immediate) noexcept {
   const std::size_t bytes = std::min(part_bytes(transfer), transfer.size - offset);
   std::byte* destination = static_cast<std::byte*>(transfer.local) + offset;
@@ -111,12 +111,12 @@ std::size_t get_part(const Transfer& transfer, std::size_t offset, CompletionTar
 }
 
 /// put_part or get_part.
-using SendPart = std::size_t (*)(const Transfer& transfer, std::size_t offset,
+using SendPart = std::size_t (*)(const ResolvedTransfer& transfer, std::size_t offset,
                                  CompletionTarget target, bool immediate) noexcept;
 
 /// Injects part after part. Returns the bytes of those before the first that was refused, which
 /// only an immediate one can be.
-std::size_t send_parts(const Transfer& transfer, CompletionTarget target, bool immediate,
+std::size_t send_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate,
                        SendPart send) noexcept {
   std::size_t offset = 0;
   while (offset < transfer.size) {
@@ -130,14 +130,14 @@ std::size_t send_parts(const Transfer& transfer, CompletionTarget target, bool i
 /// The parts of an immediate transfer that found no room when the first had gone: its call may
 /// neither be refused any more nor wait.
 struct Rest final : am::DeferredSend {
-  Transfer transfer;
+  ResolvedTransfer transfer;
   CompletionTarget target;
   SendPart send;
   std::unique_ptr<std::byte[]> payload;  ///< of a put, whose source is the client's again
   std::size_t sent = 0;
 
   bool advance() noexcept override {
-    Transfer left = transfer;
+    ResolvedTransfer left = transfer;
     left.local = static_cast<std::byte*>(left.local) + sent;
     left.remote += sent;
     left.size -= sent;
@@ -146,8 +146,8 @@ struct Rest final : am::DeferredSend {
   }
 };
 
-std::unique_ptr<Rest> rest_of(const Transfer& transfer, std::size_t sent, CompletionTarget target,
-                              SendPart send) {
+std::unique_ptr<Rest> rest_of(const ResolvedTransfer& transfer, std::size_t sent,
+                              CompletionTarget target, SendPart send) {
   auto rest = std::make_unique<Rest>();
   rest->transfer = transfer;
   rest->transfer.local = static_cast<std::byte*>(transfer.local) + sent;
@@ -175,12 +175,12 @@ void reply_done(gex_Token_t token, Wide target) noexcept {
   am::reply_with(token, put_done, Done{target});
 }
 
-std::uint32_t parts_of(const Transfer& transfer) noexcept {
+std::uint32_t parts_of(const ResolvedTransfer& transfer) noexcept {
   const std::size_t limit = part_bytes(transfer);
   return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
 }
 
-std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTarget target,
+std::size_t put_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget target,
                      bool immediate) noexcept {
   const Packed packed(Put{transfer.remote + offset, Wide(target)});
   Outbound message = packed.message_for(put_message);
@@ -195,7 +195,7 @@ std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTar
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? message.size : 0;
 }
 
-int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept {
+int put_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate) noexcept {
   const std::size_t sent = send_parts(transfer, target, immediate, put_part);
   if (sent == transfer.size) return 0;
   if (sent == 0) return 1;
@@ -207,7 +207,7 @@ int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate)
   return 0;
 }
 
-int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept {
+int get_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate) noexcept {
   const std::size_t sent = send_parts(transfer, target, immediate, get_part);
   if (sent == transfer.size) return 0;
   if (sent == 0) return 1;

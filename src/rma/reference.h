@@ -9,22 +9,22 @@
 
 #include "am/internal.h"
 #include "core/thread.h"
-#include "rma/transfer.h"
+#include "rma/resolved_transfer.h"
 
 namespace gex::rma {
 
 /// Number of parts, hence of completions, of a transfer that is not empty.
-std::uint32_t parts_of(const Transfer& transfer) noexcept;
+std::uint32_t parts_of(const ResolvedTransfer& transfer) noexcept;
 
 /// Injects all parts; non-zero if `immediate` and the first found no room: nothing was sent then.
 /// Once the first is under way the others, if `immediate`, are sent by polls where there is no room
 /// for them now; else they wait for it, polling.
-int put_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept;
-int get_parts(const Transfer& transfer, CompletionTarget target, bool immediate) noexcept;
+int put_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate) noexcept;
+int get_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate) noexcept;
 
 /// Injects the part of a put that starts at `offset`; its size, or 0 if `immediate` and there was
 /// no room.
-std::size_t put_part(const Transfer& transfer, std::size_t offset, CompletionTarget target,
+std::size_t put_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget target,
                      bool immediate) noexcept;
 
 /// The range in this process's segment that a peer's message names; ends the job if it is not

@@ -27,7 +27,7 @@ bool more_than_one(gex_Flags_t bits) noexcept {
 }
 
 /// Checks what the caller asserts or must obey, in checked mode.
-void check(const Transfer& transfer, const PublishedSegment& segment, gex_Flags_t flags,
+void check(const ResolvedTransfer& transfer, const PublishedSegment& segment, gex_Flags_t flags,
            Call which) noexcept {
   const char* const call = name_of(which);
   if (more_than_one(flags & self_flags)) fatal("%s: more than one SELF_SEG flag", call);
@@ -56,8 +56,8 @@ bool is_immediate(gex_Flags_t flags) noexcept {
 }
 
 /// The put of a transfer that is neither empty nor mapped.
-Injected inject_put(const Transfer& transfer, const Targets& targets, LocalCompletion wanted,
-                    gex_Flags_t flags) noexcept {
+Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
+                    LocalCompletion wanted, gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
   if (transfer.kind != nullptr) [[unlikely]]
     return put_by_kind(transfer, targets, immediate && wanted == LocalCompletion::now);
@@ -78,7 +78,8 @@ Injected inject_put(const Transfer& transfer, const Targets& targets, LocalCompl
              : Injected{parts, /*source_in_use=*/true};
 }
 
-Injected inject_get(const Transfer& transfer, const Targets& targets, gex_Flags_t flags) noexcept {
+Injected inject_get(const ResolvedTransfer& transfer, const Targets& targets,
+                    gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
   if (transfer.kind != nullptr) [[unlikely]]
     return get_by_kind(transfer, targets);
@@ -90,13 +91,13 @@ Injected inject_get(const Transfer& transfer, const Targets& targets, gex_Flags_
 }
 
 /// Returns true if a put was no more than a copy, or nothing at all.
-[[gnu::always_inline]] inline bool put_by_copy(const Transfer& transfer) noexcept {
+[[gnu::always_inline]] inline bool put_by_copy(const ResolvedTransfer& transfer) noexcept {
   if (transfer.size == 0) return true;
   if (transfer.mapped == nullptr || transfer.kind != nullptr) return false;
   copy_memory(transfer.mapped, transfer.local, transfer.size);
   return true;
 }
-[[gnu::always_inline]] inline bool get_by_copy(const Transfer& transfer) noexcept {
+[[gnu::always_inline]] inline bool get_by_copy(const ResolvedTransfer& transfer) noexcept {
   if (transfer.size == 0) return true;
   if (transfer.mapped == nullptr || transfer.kind != nullptr) return false;
   copy_memory(transfer.local, transfer.mapped, transfer.size);
@@ -111,21 +112,21 @@ LocalCompletion local_completion_of(const gex_Event_t* lc_opt) noexcept {
 
 }  // namespace
 
-Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
-                          std::size_t size, gex_Flags_t flags, Call call) noexcept {
-  const Peer peer = resolve(tm, rank);
-  const PublishedSegment& segment = peer.segment();
-  Transfer transfer;
+ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
+                                  std::size_t size, gex_Flags_t flags, Call call) noexcept {
+  const Target target = resolve(tm, rank);
+  const PublishedSegment& segment = target.segment();
+  ResolvedTransfer transfer;
   transfer.call = call;
-  transfer.local_endpoint = peer.local_endpoint;
-  transfer.jobrank = peer.jobrank;
-  transfer.endpoint = peer.endpoint;
+  transfer.local_endpoint = target.local_endpoint;
+  transfer.jobrank = target.jobrank;
+  transfer.endpoint = target.endpoint;
   transfer.size = size;
   transfer.local = const_cast<void*>(local);
   transfer.remote = reinterpret_cast<std::uintptr_t>(remote);
-  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0 && peer.local_endpoint->segment != nullptr)
+  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0 && target.local_endpoint->segment != nullptr)
     transfer.local =
-        peer.local_endpoint->segment->address + reinterpret_cast<std::uintptr_t>(local);
+        target.local_endpoint->segment->address + reinterpret_cast<std::uintptr_t>(local);
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) transfer.remote += segment.owner_address;
   if (observed()) [[unlikely]] {
     if (checked()) check(transfer, segment, flags, call);
@@ -139,13 +140,13 @@ Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void*
   if (has_other_kinds() && inside && size != 0) [[unlikely]]
     find_kind(transfer, segment);
   // Outside the neighborhood the owner checks.
-  if (!inside && process().neighborhood.contains(peer.jobrank) && size != 0)
+  if (!inside && process().neighborhood.contains(target.jobrank) && size != 0)
     fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", name_of(call), size,
-          reinterpret_cast<void*>(transfer.remote), peer.jobrank);
+          reinterpret_cast<void*>(transfer.remote), target.jobrank);
   return transfer;
 }
 
-int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
+int put_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
   if (put_by_copy(transfer)) return 0;
   const Initiated put =
       initiate_blocking(transfer.as(OpKind::put), [&](const Targets& targets) noexcept {
@@ -154,7 +155,7 @@ int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
   return put.refused ? 1 : 0;
 }
 
-int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,
+int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* local_completion,
                  gex_Flags_t flags) noexcept {
   if (put_by_copy(transfer)) return 0;
   const LocalCompletion wanted = local_completion_of(local_completion);
@@ -165,7 +166,7 @@ int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,
   return put.refused ? 1 : 0;
 }
 
-gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion,
+gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* local_completion,
                          gex_Flags_t flags) noexcept {
   const LocalCompletion wanted = local_completion_of(local_completion);
   if (put_by_copy(transfer)) {
@@ -181,7 +182,7 @@ gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion
   return put.event_or_no_op();
 }
 
-int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
+int get_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
   if (get_by_copy(transfer)) return 0;
   const Initiated get = initiate_blocking(
       transfer.as(OpKind::get),
@@ -189,7 +190,7 @@ int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept {
   return get.refused ? 1 : 0;
 }
 
-int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
+int get_implicit(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
   if (get_by_copy(transfer)) return 0;
   const Initiated get = initiate_implicit(
       transfer.as(OpKind::get), ec_get, LocalCompletion::with_done,
@@ -197,7 +198,7 @@ int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
   return get.refused ? 1 : 0;
 }
 
-gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept {
+gex_Event_t get_explicit(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
   if (get_by_copy(transfer)) return GEX_EVENT_INVALID;
   return initiate_with_event(
              transfer.as(OpKind::get), ec_get, LocalCompletion::with_done,

@@ -10,22 +10,22 @@
 
 #include <cstddef>
 
-#include "rma/transfer.h"
+#include "rma/resolved_transfer.h"
 
 namespace gex::rma {
 
 /// Resolves (tm, rank), offsets and mapping; checks in checked mode.
-Transfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
-                          std::size_t size, gex_Flags_t flags, Call call) noexcept;
+ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
+                                  std::size_t size, gex_Flags_t flags, Call call) noexcept;
 
-int put_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept;
-int put_implicit(const Transfer& transfer, const gex_Event_t* local_completion,
+int put_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept;
+int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* local_completion,
                  gex_Flags_t flags) noexcept;
-gex_Event_t put_explicit(const Transfer& transfer, gex_Event_t* local_completion,
+gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* local_completion,
                          gex_Flags_t flags) noexcept;
-int get_blocking(const Transfer& transfer, gex_Flags_t flags) noexcept;
-int get_implicit(const Transfer& transfer, gex_Flags_t flags) noexcept;
-gex_Event_t get_explicit(const Transfer& transfer, gex_Flags_t flags) noexcept;
+int get_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept;
+int get_implicit(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept;
+gex_Event_t get_explicit(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept;
 
 /// Start-up only.
 void start();

@@ -67,10 +67,10 @@ Injection::~Injection() {
 
 std::byte* Injection::begin_deferred(std::size_t max_bytes) noexcept {
   if (deferred_ == nullptr) {
-    const Peer peer = resolve(route_.tm, route_.rank);
+    const Target target = resolve(route_.tm, route_.rank);
     deferred_ = std::make_unique<DeferredMessages>();
-    deferred_->jobrank = peer.jobrank;
-    deferred_->endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
+    deferred_->jobrank = target.jobrank;
+    deferred_->endpoints = am::endpoints_of(target.local_endpoint, target.endpoint);
     deferred_->handler = kind_.handler();
     deferred_->arg_count = arg_count_;
   }

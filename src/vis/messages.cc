@@ -187,8 +187,8 @@ void require_own(const Described& part, gex_Token_t token, std::size_t bytes,
 }
 
 /// Scatters the data of a message to where it describes; returns the bytes of data.
-std::size_t take_put(gex_Token_t token, const Put& put, std::byte* message,
-                     std::size_t size) noexcept {
+std::size_t handle_put(gex_Token_t token, const Put& put, std::byte* message,
+                       std::size_t size) noexcept {
   static constexpr const char* what = "a part of a non-contiguous put";
   Described part;
   std::size_t description_bytes = 0;
@@ -200,7 +200,7 @@ std::size_t take_put(gex_Token_t token, const Put& put, std::byte* message,
 }
 
 void on_put(gex_Token_t token, const Put& put, void* payload, std::size_t size) noexcept {
-  take_put(token, put, static_cast<std::byte*>(payload), size);
+  handle_put(token, put, static_cast<std::byte*>(payload), size);
   rma::reply_done(token, put.target);
 }
 
@@ -214,7 +214,7 @@ void on_put_with_notice(gex_Token_t token, const PutWithNotice& message, void* p
   if (notice_bytes > size)
     fatal("rank %u: a part of a non-contiguous put is malformed", token->header.source);
   note_arrival(token, notice,
-               take_put(token, message.put, bytes + notice_bytes, size - notice_bytes));
+               handle_put(token, message.put, bytes + notice_bytes, size - notice_bytes));
   rma::reply_done(token, message.put.target);
 }
 

@@ -45,8 +45,8 @@ bool is_on_host(const BlockList& list) noexcept {
 }
 
 template <class Region>
-bool decide(const rma::Transfer& target, const Region& peer, const Region& own, std::size_t bytes,
-            std::size_t message) noexcept {
+bool decide(const rma::ResolvedTransfer& target, const Region& peer, const Region& own,
+            std::size_t bytes, std::size_t message) noexcept {
   // The network reaches a local region in host memory only.
   if (!target.native || policy == Policy::never) return false;
   if (has_other_kinds() && !is_on_host(own)) return false;
@@ -175,11 +175,11 @@ Injected inject_all(const NativeTransfer& transfer, const Region& peer, const Re
 
 }  // namespace
 
-bool is_native(const rma::Transfer& target, const StridedRegion& peer, const StridedRegion& own,
-               std::size_t bytes, std::size_t message) noexcept {
+bool is_native(const rma::ResolvedTransfer& target, const StridedRegion& peer,
+               const StridedRegion& own, std::size_t bytes, std::size_t message) noexcept {
   return decide(target, peer, own, bytes, message);
 }
-bool is_native(const rma::Transfer& target, const BlockList& peer, const BlockList& own,
+bool is_native(const rma::ResolvedTransfer& target, const BlockList& peer, const BlockList& own,
                std::size_t bytes, std::size_t message) noexcept {
   return decide(target, peer, own, bytes, message);
 }

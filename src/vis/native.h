@@ -10,7 +10,7 @@
 #include <cstddef>
 
 #include "core/initiate.h"
-#include "rma/transfer.h"
+#include "rma/resolved_transfer.h"
 #include "vis/region.h"
 
 namespace gex::vis {
@@ -27,9 +27,9 @@ struct NativeTransfer {
 /// Returns true if the network is to carry a transfer of `bytes` between these regions. `target`:
 /// the peer's memory as it was resolved, from the lowest to the highest address. `message`: how
 /// many bytes one message would carry.
-bool is_native(const rma::Transfer& target, const StridedRegion& peer, const StridedRegion& own,
-               std::size_t bytes, std::size_t message) noexcept;
-bool is_native(const rma::Transfer& target, const BlockList& peer, const BlockList& own,
+bool is_native(const rma::ResolvedTransfer& target, const StridedRegion& peer,
+               const StridedRegion& own, std::size_t bytes, std::size_t message) noexcept;
+bool is_native(const rma::ResolvedTransfer& target, const BlockList& peer, const BlockList& own,
                std::size_t bytes, std::size_t message) noexcept;
 
 /// Injects a whole transfer, waiting for room, polling. If `immediate`, injects nothing if the

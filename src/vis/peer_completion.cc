@@ -81,14 +81,14 @@ bool is_armed() noexcept {
 }
 
 void send_notice(gex_TM_t tm, gex_Rank_t rank, const PeerCompletion& notice) noexcept {
-  const Peer peer = resolve(tm, rank);
+  const Target target = resolve(tm, rank);
   const am::Packed packed(Notice{notice.handler});
   am::Outbound message = packed.message_for(notice_message);
   message.category = Category::medium;
-  message.endpoints = am::endpoints_of(peer.local_endpoint, peer.endpoint);
+  message.endpoints = am::endpoints_of(target.local_endpoint, target.endpoint);
   message.payload = notice.payload;
   message.size = notice.size;
-  am::send_request(peer.jobrank, message, false);
+  am::send_request(target.jobrank, message, false);
 }
 
 std::uint64_t next_put_number() noexcept {

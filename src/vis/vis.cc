@@ -68,8 +68,9 @@ enum class Way {
 
 /// The one place that chooses. `target`: the peer's memory, as it was resolved.
 template <class Region>
-Way way_of(const VisRequest& operation, const PeerCompletion& notice, const rma::Transfer& target,
-           const Region& peer, const Region& own, std::size_t bytes) noexcept {
+Way way_of(const VisRequest& operation, const PeerCompletion& notice,
+           const rma::ResolvedTransfer& target, const Region& peer, const Region& own,
+           std::size_t bytes) noexcept {
   if (target.mapped != nullptr) return Way::copy;
   // A notice travels with the messages that it waits for.
   if (notice.handler != 0) return Way::messages;
@@ -80,7 +81,7 @@ Way way_of(const VisRequest& operation, const PeerCompletion& notice, const rma:
 /// Starts a transfer; `copy()` makes it where the peer's memory is mapped.
 template <class Region, class Copy>
 Initiated move(const VisRequest& operation, const PeerCompletion& notice,
-               const rma::Transfer& target, const Region& peer, const Region& own,
+               const rma::ResolvedTransfer& target, const Region& peer, const Region& own,
                std::size_t bytes, Copy copy) noexcept {
   const Way way = way_of(operation, notice, target, peer, own, bytes);
   if (way == Way::copy) {
@@ -120,8 +121,8 @@ Bounds bounds_of(const BlockList& list) noexcept {
   return bounds;
 }
 
-rma::Transfer resolve_range(const VisRequest& operation, const void* own, std::uintptr_t start,
-                            std::size_t bytes) noexcept {
+rma::ResolvedTransfer resolve_range(const VisRequest& operation, const void* own,
+                                    std::uintptr_t start, std::size_t bytes) noexcept {
   return rma::resolve_transfer(operation.tm, operation.rank, own, reinterpret_cast<void*>(start),
                                bytes, 0, operation.call);
 }
@@ -161,7 +162,7 @@ Initiated move_strided(const VisRequest& operation, const StridedEnd& peer, cons
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(peer.address) +
                                static_cast<std::uintptr_t>(shape.offset[peer_end]);
   std::byte* const own_first = static_cast<std::byte*>(own.address) + shape.offset[own_end];
-  const rma::Transfer transfer = resolve_range(
+  const rma::ResolvedTransfer transfer = resolve_range(
       operation, own.address, first + static_cast<std::uintptr_t>(at_peer.start), at_peer.bytes);
   trace::transfer(transfer.jobrank, shape.bytes());
   return move(operation, notice, transfer,
@@ -188,7 +189,7 @@ Initiated move_lists(const VisRequest& operation, const BlockList& peer,
   if (bytes == 0) return done_at_once(operation, notice);
   if (checked()) check_lists(operation, peer, own);
   const Bounds bounds = bounds_of(peer);
-  const rma::Transfer transfer =
+  const rma::ResolvedTransfer transfer =
       resolve_range(operation, &operation, bounds.low, bounds.high - bounds.low);
   trace::transfer(transfer.jobrank, bytes);
   return move(operation, notice, transfer, peer, own, bytes, [&]() noexcept {

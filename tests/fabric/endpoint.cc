@@ -188,7 +188,7 @@ void Endpoint::progress() {
   if (!is_enabled_) return;
   ++polls_;
   inbox_->count_poll();
-  take_in();
+  handle_arrivals();
   serve();
   for (auto& [address, peer] : peers_) pump(peer);
   fail_lost_peers();

@@ -137,12 +137,12 @@ class Endpoint : public fid_ep {
   bool push(Peer& peer, Outgoing& outgoing);
   void sent_off(std::uint64_t number);
   void complete(std::uint64_t number, int error = 0);
-  void take_answer(const Packet& packet, const std::vector<std::byte>& payload);
+  void handle_answer(const Packet& packet, const std::vector<std::byte>& payload);
   void fail_lost_peers();
   void add_unasked_completions();
 
   // target.cc
-  void take_in();
+  void handle_arrivals();
   void take_in_send(Packet&& packet, std::vector<std::byte>&& payload);
   void arrive(Packet&& packet, std::vector<std::byte>&& payload);
   void serve();

@@ -220,7 +220,7 @@ void Endpoint::complete(std::uint64_t number, int error) {
   operations_.erase(found);
 }
 
-void Endpoint::take_answer(const Packet& packet, const std::vector<std::byte>& payload) {
+void Endpoint::handle_answer(const Packet& packet, const std::vector<std::byte>& payload) {
   const auto found = operations_.find(packet.operation);
   if (found == operations_.end()) return;
   Operation& operation = found->second;

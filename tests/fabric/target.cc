@@ -43,12 +43,12 @@ bool must_follow(const Packet& later, const Packet& earlier) {
 
 }  // namespace
 
-void Endpoint::take_in() {
+void Endpoint::handle_arrivals() {
   Packet packet;
   std::vector<std::byte> payload;
   while (arrivals_.size() < max_arrivals && inbox_->take(packet, payload)) {
     if (is_answer(packet.kind))
-      take_answer(packet, payload);
+      handle_answer(packet, payload);
     else if (packet.kind == Kind::send && packet.total > packet.payload)
       take_in_send(std::move(packet), std::move(payload));
     else

@@ -98,7 +98,7 @@ class Tcp {
   explicit Tcp(const Host& host) : host_(host), streams_(size_t{host.size} * 2) {}
 
   SendResult send(Channel channel, uint32_t peer, std::span<const Piece> pieces);
-  size_t poll(uint32_t channels, size_t most);
+  size_t poll(uint32_t channels, size_t max);
   void leave();
 
  private:
@@ -193,10 +193,10 @@ std::unique_ptr<char[]> Tcp::take(Stream& from, uint32_t& size) const {
   return message;
 }
 
-size_t Tcp::poll(uint32_t channels, size_t most) {
+size_t Tcp::poll(uint32_t channels, size_t max) {
   size_t delivered = 0;
   const uint32_t count = host_.size * 2;
-  for (uint32_t looked = 0; looked < count && delivered < most; ++looked) {
+  for (uint32_t looked = 0; looked < count && delivered < max; ++looked) {
     uint32_t size = 0;
     uint32_t index;
     std::unique_ptr<char[]> message;

@@ -16,7 +16,7 @@ TEST(Division, GivesEachPeerAllWhereThereIsRoomForAll) {
   for (const std::uint32_t total : {0U, 64U, 100U}) {
     const Division all = divide(32, total, 2);
     EXPECT_EQ(all.share, 32u);
-    EXPECT_EQ(all.most, 32u);
+    EXPECT_EQ(all.max, 32u);
     EXPECT_EQ(all.bank, 0u);
   }
   EXPECT_EQ(divide(2, 1, 1000).bank, 0u) << "no place to ask for any";
@@ -30,8 +30,8 @@ TEST(Division, SharesHalfAndLendsTheRest) {
         if (std::uint64_t{depth} * peers <= total) continue;
         const Division division = divide(depth, total, peers);
         EXPECT_GE(division.share, 1u);
-        EXPECT_LE(division.share, division.most);
-        EXPECT_EQ(division.most, depth - 2);
+        EXPECT_LE(division.share, division.max);
+        EXPECT_EQ(division.max, depth - 2);
         if (total >= 2 * peers) {
           EXPECT_EQ(division.share * peers + division.bank, total);
         }
@@ -41,7 +41,7 @@ TEST(Division, SharesHalfAndLendsTheRest) {
 class LenderTest : public testing::Test {
  protected:
   // Four peers with two each, ten at most, and nine more.
-  LenderTest() { lender.start({.share = 2, .most = 10, .bank = 9}, 4); }
+  LenderTest() { lender.start({.share = 2, .max = 10, .bank = 9}, 4); }
   Lender lender;
 };
 
@@ -111,7 +111,7 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
   Lender lender;
   lender.start(division, peers);
   std::vector<Credits> credits(peers);
-  for (Credits& each : credits) each.start(division.share, division.most);
+  for (Credits& each : credits) each.start(division.share, division.max);
   std::vector<std::uint32_t> out(peers);
   std::uint32_t all_out = 0;
   Random random(7, 1);
@@ -137,7 +137,7 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
       ++out[peer];
       ++all_out;
       ASSERT_LE(all_out, total);
-      ASSERT_LE(out[peer], division.most);
+      ASSERT_LE(out[peer], division.max);
       max_of_one = std::max(max_of_one, out[peer]);
       if (!credits[peer].take_starved() || lender.lend(peer)) continue;
       const std::uint32_t asked = lender.pick_reclaim_peer(peer);
@@ -148,7 +148,7 @@ TEST(Loans, OfManyPeersStayWithinTheTotal) {
       answer(peer);
     }
   }
-  EXPECT_GT(max_of_one, division.most / 2);
+  EXPECT_GT(max_of_one, division.max / 2);
 }
 
 }  // namespace

@@ -223,9 +223,9 @@ TEST(Wire, NothingThatIsCutIsTaken) {
   for (const Sent& sent : all_shapes()) {
     std::vector<std::byte> bytes = sent.bytes();
     // The ends of large payloads are alike.
-    const std::size_t most = std::min<std::size_t>(bytes.size(), 400);
+    const std::size_t max = std::min<std::size_t>(bytes.size(), 400);
     WireArrival arrival;
-    for (std::size_t size = 0; size < most; ++size)
+    for (std::size_t size = 0; size < max; ++size)
       ASSERT_STRNE(flaw_of(Block(bytes, size), sent.channel(), arrival), nullptr)
           << size << " of " << bytes.size();
     bytes.pop_back();

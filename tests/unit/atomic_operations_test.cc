@@ -180,12 +180,12 @@ TYPED_TEST(AtomicOperations, OfManyThreadsLoseNothing) {
   constexpr int each = 20000;
   // Sums that a float holds exactly.
   TypeParam sum = 0;
-  TypeParam most = 0;
+  TypeParam max = 0;
   const auto work = [&](int thread) {
     for (int i = 1; i <= each; ++i) {
       apply(TypeOf<TypeParam>::value, &sum, GEX_OP_INC, 0, 0, 0);
       const int value = i * threads + thread;
-      apply(TypeOf<TypeParam>::value, &most, GEX_OP_MAX, bits_of(static_cast<TypeParam>(value)), 0,
+      apply(TypeOf<TypeParam>::value, &max, GEX_OP_MAX, bits_of(static_cast<TypeParam>(value)), 0,
             0);
     }
   };
@@ -194,7 +194,7 @@ TYPED_TEST(AtomicOperations, OfManyThreadsLoseNothing) {
   for (int thread = 0; thread < threads; ++thread) running.emplace_back(work, thread);
   for (std::thread& thread : running) thread.join();
   EXPECT_EQ(sum, static_cast<TypeParam>(threads * each));
-  EXPECT_EQ(most, static_cast<TypeParam>(each * threads + threads - 1));
+  EXPECT_EQ(max, static_cast<TypeParam>(each * threads + threads - 1));
 }
 
 TEST(AtomicCategories, FollowTheOperation) {

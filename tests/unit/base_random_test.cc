@@ -60,16 +60,16 @@ TEST(Random, BelowStaysBelowAndReachesEverything) {
 
 TEST(Random, UnitIsInTheHalfOpenInterval) {
   Random random(1);
-  double least = 1, most = 0;
+  double least = 1, max = 0;
   for (int i = 0; i < 10000; ++i) {
     const double value = random.unit();
     least = std::min(least, value);
-    most = std::max(most, value);
+    max = std::max(max, value);
   }
   EXPECT_GE(least, 0.0);
   EXPECT_LT(least, 0.01);
-  EXPECT_LT(most, 1.0);
-  EXPECT_GT(most, 0.99);
+  EXPECT_LT(max, 1.0);
+  EXPECT_GT(max, 0.99);
 }
 
 }  // namespace

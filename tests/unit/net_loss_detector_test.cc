@@ -30,7 +30,7 @@ class LossDetectorTest : public testing::Test {
     return question;
   }
   std::uint64_t answered(const Tally& question) {
-    return asker_.take_answer(1, answerer_.answer_to(0, question));
+    return asker_.handle_answer(1, answerer_.answer_to(0, question));
   }
   /// A question and its answer; how many are lost.
   std::uint64_t round() {
@@ -157,7 +157,7 @@ TEST_F(LossDetectorTest, IsPatientWithNetworksThatKeepNoOrder) {
       return true;
     });
     ++rounds;
-    lost = asker.take_answer(1, answerer_.answer_to(0, question));
+    lost = asker.handle_answer(1, answerer_.answer_to(0, question));
   }
   EXPECT_EQ(lost, 1u);
   EXPECT_EQ(rounds, 3 + 4);

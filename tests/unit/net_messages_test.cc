@@ -209,7 +209,7 @@ class MessageTransfersTest : public testing::Test, protected TransferOwner<Messa
     return transfer;
   }
   std::size_t answer(std::uint32_t peer, const std::vector<std::uint32_t>& numbers) {
-    return transfers.take_answers(peer, std::as_bytes(std::span(numbers)));
+    return transfers.handle_answers(peer, std::as_bytes(std::span(numbers)));
   }
   void source_is_free(MessageTransfer& transfer) override {
     stages += "free " + std::to_string(transfer.number) + " ";
@@ -254,7 +254,7 @@ TEST_F(MessageTransfersTest, WhatAnswersNoTransferIsNotCounted) {
   EXPECT_EQ(answer(1, {number + 1, 1U << 30}), 0U);
   EXPECT_EQ(answer(1, {number, number}), 1U);
   EXPECT_EQ(answer(1, {number}), 0U);
-  EXPECT_EQ(transfers.take_answers(1, std::as_bytes(std::span(&number, 1)).first(3)), 0U);
+  EXPECT_EQ(transfers.handle_answers(1, std::as_bytes(std::span(&number, 1)).first(3)), 0U);
 }
 
 TEST(OwedAnswers, ThoseToOnePeerGoTogether) {

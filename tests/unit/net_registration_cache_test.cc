@@ -154,10 +154,10 @@ TEST_F(RegistrationCacheTest, TheLeastRecentlyUsedGoesFirst) {
 TEST_F(RegistrationCacheTest, WhatIsTooMuchIsRefused) {
   const Pages pages(100);
   EXPECT_EQ(cache->hold(pages.at(0), 65 * page), nullptr);
-  RegistrationCache::Piece* most = cache->hold(pages.at(0), 60 * page);
-  ASSERT_NE(most, nullptr);
+  RegistrationCache::Piece* largest = cache->hold(pages.at(0), 60 * page);
+  ASSERT_NE(largest, nullptr);
   EXPECT_EQ(cache->hold(pages.at(70), 10 * page), nullptr);
-  cache->release(*most);
+  cache->release(*largest);
   EXPECT_NE(use(pages.at(70), 10 * page), 0U);
 }
 
@@ -236,12 +236,12 @@ TEST_F(RegistrationCacheTest, FreedMemoryIsForgotten) {
 }
 
 TEST_F(RegistrationCacheTest, ManyChangesAtOnceForgetEverything) {
-  const Pages pages(3 * MemoryMonitor::Changes::most);
+  const Pages pages(3 * MemoryMonitor::Changes::max_ranges);
   const Pages others(2);
   const std::uintptr_t number = use(others.at(0), page);
   ASSERT_TRUE(monitor->watch({reinterpret_cast<std::uintptr_t>(pages.at(0)),
                               reinterpret_cast<std::uintptr_t>(pages.at(0)) + pages.size()}));
-  for (std::size_t i = 0; i <= MemoryMonitor::Changes::most; ++i)
+  for (std::size_t i = 0; i <= MemoryMonitor::Changes::max_ranges; ++i)
     madvise(pages.at(2 * i), page, MADV_DONTNEED);
   EXPECT_NE(use(others.at(0), page), number);
 }

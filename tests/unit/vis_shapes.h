@@ -34,13 +34,13 @@ inline std::vector<std::ptrdiff_t> random_strides(Random& random, std::size_t el
   return strides;
 }
 
-/// A transfer of at most `most` elements and `dims` dimensions.
-inline Strided random_strided(Random& random, std::size_t dims, std::size_t most) {
+/// A transfer of at most `max` elements and `dims` dimensions.
+inline Strided random_strided(Random& random, std::size_t dims, std::size_t max) {
   constexpr std::size_t elements[] = {1, 2, 3, 4, 7, 8, 12, 16, 32, 64, 100};
   Strided strided;
   strided.element = elements[random.below(std::size(elements))];
   strided.count.resize(random.below(dims + 1));
-  std::size_t left = most;
+  std::size_t left = max;
   for (std::size_t& count : strided.count) {
     count = random.below(3) == 0 ? 1 : 1 + random.below(std::min<std::size_t>(left, 7));
     left /= count;

@@ -190,10 +190,10 @@ void medium_64_round_trip(const Context& context) {
 
 void negotiated_medium(const Context& context) {
   const gex_TM_t team = context.job.team();
-  const std::size_t most =
+  const std::size_t max =
       gex_AM_MaxRequestMedium(team, 1, nullptr, GEX_FLAG_AM_PREPARE_LEAST_ALLOC, 0);
-  if (most < large_bytes)
-    context.job.fail("a negotiated medium holds at most " + std::to_string(most) + " bytes");
+  if (max < large_bytes)
+    context.job.fail("a negotiated medium holds at most " + std::to_string(max) + " bytes");
   compare(context,
           round_trips(context.job,
                       [team](std::uint64_t i) {

@@ -260,10 +260,10 @@ struct Conduit {
   /// once it has returned `sent`.
   SendResult (*send)(Channel channel, uint32_t peer, const Piece* pieces, size_t count);
 
-  /// Delivers up to `most` arrived messages of the channels in `channels` (bit 0: requests, bit 1:
+  /// Delivers up to `max` arrived messages of the channels in `channels` (bit 0: requests, bit 1:
   /// replies); returns how many. Cheap when nothing has arrived. Moves on what is under way in
   /// either channel, even if it is to deliver nothing.
-  size_t (*poll)(uint32_t channels, size_t most);
+  size_t (*poll)(uint32_t channels, size_t max);
 
   /// Leaves the network; everything accepted by `send` before is still delivered to peers that
   /// poll, or leave themselves. May wait for them. A job ends with its processes instead.
@@ -370,7 +370,7 @@ struct Conduit {
 
   /// Optional. A thread that waits has found nothing in `poll` and is about to sleep in the kernel.
   /// Makes the network wake it when there is something for a poll to do, and answers with the
-  /// descriptors that can be read then: writes up to `most` of them, which is at least
+  /// descriptors that can be read then: writes up to `max` of them, which is at least
   /// `max_wait_descriptors`, and returns how many. Returns `poll_again`, and nothing need be armed,
   /// if there may be something to do already, or if anything has come since the last call, be it a
   /// put, of which `poll` reports nothing: the caller polls for a while before it asks again.
@@ -386,7 +386,7 @@ struct Conduit {
   /// Null, or `never_wakes` in the first call, which is made when the rank has joined and starts no
   /// sleep: ranks that wait for this network poll all the time, and pause for some tens of
   /// microseconds where other programs are seen to take the core.
-  int32_t (*prepare_wait)(int* descriptors, uint32_t most, uint64_t* limit_ns) = nullptr;
+  int32_t (*prepare_wait)(int* descriptors, uint32_t max, uint64_t* limit_ns) = nullptr;
 
   /// All three or none, for a network whose library all processes must finalize together, as MPI
   /// is. `finalizer` is the name of that call, for messages. When a rank leaves the job with status

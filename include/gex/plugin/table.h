@@ -64,9 +64,7 @@ constexpr Conduit table_of(const char* name, const char* description, uint64_t c
   table.send = [](Channel channel, uint32_t peer, const Piece* pieces, size_t count) {
     return attached<Network>->send(channel, peer, std::span(pieces, count));
   };
-  table.poll = [](uint32_t channels, size_t most) {
-    return attached<Network>->poll(channels, most);
-  };
+  table.poll = [](uint32_t channels, size_t max) { return attached<Network>->poll(channels, max); };
   table.detach = [] {
     if constexpr (requires { attached<Network>->leave(); }) attached<Network>->leave();
     delete std::exchange(attached<Network>, nullptr);
@@ -134,8 +132,8 @@ constexpr Conduit table_of(const char* name, const char* description, uint64_t c
       attached<Network>->report(line, context);
     };
   if constexpr (requires { &Network::prepare_wait; })
-    table.prepare_wait = [](int* descriptors, uint32_t most, uint64_t* limit_ns) {
-      return attached<Network>->prepare_wait(std::span(descriptors, most), *limit_ns);
+    table.prepare_wait = [](int* descriptors, uint32_t max, uint64_t* limit_ns) {
+      return attached<Network>->prepare_wait(std::span(descriptors, max), *limit_ns);
     };
   if constexpr (requires { &Network::finalize; }) {
     table.finalizer = Network::finalizer;

@@ -51,10 +51,10 @@ std::string deed_of(const Ranks& ranks, const std::string& deed) {
 
 /// " (1.5 s of processor time; after gex_AM_RequestShort)".
 std::string details_of(double min_s, double max_s, const std::string& last_call) {
-  const std::string least = text_of("%.1f", min_s);
-  const std::string most = text_of("%.1f", max_s);
-  return " (" + (least == most ? most : least + " to " + most) + " s of processor time" +
-         (last_call.empty() ? "" : ";" + last_call) + ")";
+  const std::string shortest = text_of("%.1f", min_s);
+  const std::string longest = text_of("%.1f", max_s);
+  return " (" + (shortest == longest ? longest : shortest + " to " + longest) +
+         " s of processor time" + (last_call.empty() ? "" : ";" + last_call) + ")";
 }
 
 /// Ranks that wait for the same in the same words share a line.

@@ -67,10 +67,10 @@ void Authentication::make_room() {
     return;
   std::map<std::string_view, std::size_t> of_address;
   for (const auto& one : pending_connections_) ++of_address[one.handshake->address()];
-  const auto most = std::max_element(
+  const auto commonest = std::max_element(
       of_address.begin(), of_address.end(),
       [](const auto& one, const auto& other) { return one.second < other.second; });
-  const std::string address(most->first);
+  const std::string address(commonest->first);
   pending_connections_.erase(
       std::find_if(pending_connections_.begin(), pending_connections_.end(),
                    [&](const auto& one) { return one.handshake->address() == address; }));

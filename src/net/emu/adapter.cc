@@ -56,8 +56,8 @@ std::unique_ptr<KeptPages> KeptPages::of(const Range& pages) noexcept {
   if (!fill(pages)) return nullptr;
   std::unique_ptr<KeptPages> made(new KeptPages);
   const std::size_t count = (pages.end - pages.begin) / page_size();
-  std::array<iovec, most> each{};
-  made->count_ = std::min(count, most);
+  std::array<iovec, max_pieces> each{};
+  made->count_ = std::min(count, max_pieces);
   for (std::size_t i = 0; i < made->count_; ++i) {
     made->addresses_[i] = pages.begin + i * count / made->count_ * page_size();
     each[i] = {reinterpret_cast<void*>(made->addresses_[i]), page_size()};

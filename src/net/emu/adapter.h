@@ -39,11 +39,11 @@ class KeptPages {
   bool are_at(const void* address, std::size_t size) const noexcept;
 
  private:
-  static constexpr std::size_t most = 16;
+  static constexpr std::size_t max_pieces = 16;
 
   KeptPages() = default;
 
-  std::array<std::uintptr_t, most> addresses_{};
+  std::array<std::uintptr_t, max_pieces> addresses_{};
   std::size_t count_ = 0;
   os::FileDescriptor kept_;  ///< a pipe's end to read from: holds the pages
   os::FileDescriptor filled_;

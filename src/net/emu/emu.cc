@@ -76,10 +76,10 @@ class Emu {
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
     return network_.send(channel, peer, pieces, now());
   }
-  std::size_t poll(std::uint32_t channels, std::size_t most) {
+  std::size_t poll(std::uint32_t channels, std::size_t max) {
     const Tick at = now();
     const std::size_t completed = transfers_.any() ? transfers_.poll(at) : 0;
-    return completed + network_.poll(channels, most, at);
+    return completed + network_.poll(channels, max, at);
   }
   /// The peers keep their mappings: what lies there for them stays.
   void leave() {

@@ -69,7 +69,7 @@ constexpr Switch switches[] = {{"native", &Model::native}, {"atomics", &Model::a
 struct Count {
   const char* name;
   std::uint32_t Model::*value;
-  std::uint32_t least, most;
+  std::uint32_t least, max;
 };
 constexpr Count counts[] = {{"depth", &Model::depth, 1, 4096},
                             {"pieces", &Model::pieces, 0, 256},
@@ -154,10 +154,10 @@ bool set(Model& model, std::string_view key, std::string_view value, std::string
     std::uint32_t& number = model.*count.value;
     const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error == std::errc() && rest == value.data() + value.size() && number >= count.least &&
-        number <= count.most)
+        number <= count.max)
       return true;
     why = std::string(key) + "=" + std::string(value) + ": expected " +
-          std::to_string(count.least) + " to " + std::to_string(count.most);
+          std::to_string(count.least) + " to " + std::to_string(count.max);
     return false;
   }
   why = quoted(key) + " is not a setting; available: " + known_names();

@@ -146,12 +146,12 @@ std::optional<int> EmuNetwork::built_in_place(Channel channel, std::uint32_t pee
   return static_cast<int>(distance / record_stride);
 }
 
-std::size_t EmuNetwork::poll(std::uint32_t channels, std::size_t most, Tick now) {
-  if (reorder_) return poll_reordered(channels, most, now);
+std::size_t EmuNetwork::poll(std::uint32_t channels, std::size_t max, Tick now) {
+  if (reorder_) return poll_reordered(channels, max, now);
   std::size_t delivered = 0;
   // Replies first: they give room and credits back, and their handlers are short.
   for (const Channel channel : {reply_channel, request_channel})
-    if ((channels >> channel & 1) != 0) delivered += poll_channel(channel, most - delivered, now);
+    if ((channels >> channel & 1) != 0) delivered += poll_channel(channel, max - delivered, now);
   return delivered;
 }
 
@@ -167,20 +167,20 @@ std::uint64_t EmuNetwork::arrived(std::uint32_t channel, std::uint32_t source, s
   return result;
 }
 
-std::size_t EmuNetwork::poll_channel(std::uint32_t channel, std::size_t most, Tick now) {
+std::size_t EmuNetwork::poll_channel(std::uint32_t channel, std::size_t max, Tick now) {
   const std::uint32_t ranks = layout_.ranks();
   const Word* arrivals = &word(layout_.sent(0, host_.rank, channel));
   const Word* finished = &finished_[queue_index(channel, 0)];
   std::size_t delivered = 0;
   std::uint32_t source = next_source_[channel].load(std::memory_order_relaxed);
-  for (std::uint32_t looked = 0; looked < ranks && delivered < most; ++looked) {
+  for (std::uint32_t looked = 0; looked < ranks && delivered < max; ++looked) {
     // Relaxed: only a hint that something waits; `take` looks again and orders.
     if (arrivals[source].load(std::memory_order_relaxed) !=
         finished[source].load(std::memory_order_relaxed)) [[unlikely]] {
       const SlotReceiver<> queue = receiver(channel, source);
       // No more than waited at first, so that a peer that floods us does not keep us here.
       std::uint64_t ready = arrived(channel, source, queue.ready(), now);
-      for (int waiting = std::popcount(ready); waiting > 0 && delivered < most; --waiting) {
+      for (int waiting = std::popcount(ready); waiting > 0 && delivered < max; --waiting) {
         const int slot = first_sent(channel, source, ready);
         if (queue.take(slot)) {
           deliver(channel, source, slot);
@@ -219,7 +219,7 @@ int EmuNetwork::first_sent(std::uint32_t channel, std::uint32_t source,
   return first;
 }
 
-void EmuNetwork::look_at(std::uint32_t channels, Tick now) noexcept {
+void EmuNetwork::collect_candidates(std::uint32_t channels, Tick now) noexcept {
   reorder_->begin_look();
   for (std::uint32_t channel = 0; channel < Layout::channels; ++channel) {
     if ((channels >> channel & 1) == 0) continue;
@@ -234,16 +234,16 @@ void EmuNetwork::look_at(std::uint32_t channels, Tick now) noexcept {
   }
 }
 
-std::size_t EmuNetwork::poll_reordered(std::uint32_t channels, std::size_t most, Tick now) {
+std::size_t EmuNetwork::poll_reordered(std::uint32_t channels, std::size_t max, Tick now) {
   std::size_t delivered = 0;
-  std::size_t limit = most;
+  std::size_t limit = max;
   while (delivered < limit) {
     Reorder::Choice choice;
     {
       // Taken under the lock: a message that two threads choose would have its delay drawn twice.
       const OptionalGuard guard(reorder_lock_, threaded_);
       for (std::uint32_t looks = 0; looks < Reorder::looks_per_poll; ++looks) {
-        look_at(channels, now);
+        collect_candidates(channels, now);
         if (!reorder_->all_held_back()) break;
       }
       // What arrives while we deliver is for the next poll.

@@ -50,7 +50,7 @@ class EmuNetwork {
 
   /// `now`: the caller's reading of the clock, where there are ports.
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces, Tick now = 0);
-  std::size_t poll(std::uint32_t channels, std::size_t most, Tick now = 0);
+  std::size_t poll(std::uint32_t channels, std::size_t max, Tick now = 0);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* buffer);
 
@@ -83,10 +83,10 @@ class EmuNetwork {
   /// The number of the next message of a queue; all that is drawn for the message is by it.
   std::uint32_t take_number(std::uint32_t channel, std::uint32_t peer) noexcept;
 
-  std::size_t poll_channel(std::uint32_t channel, std::size_t most, Tick now);
-  std::size_t poll_reordered(std::uint32_t channels, std::size_t most, Tick now);
+  std::size_t poll_channel(std::uint32_t channel, std::size_t max, Tick now);
+  std::size_t poll_reordered(std::uint32_t channels, std::size_t max, Tick now);
   /// Shows `reorder_` what waits. Its lock is held.
-  void look_at(std::uint32_t channels, Tick now) noexcept;
+  void collect_candidates(std::uint32_t channels, Tick now) noexcept;
   /// Returns those of `ready` that have arrived by now.
   std::uint64_t arrived(std::uint32_t channel, std::uint32_t source, std::uint64_t ready,
                         Tick now) const noexcept;

@@ -131,7 +131,7 @@ class ChannelBuffers {
   /// and when no message of the network's own is under way.
   void check_invariants() const {
     std::size_t held = 0;
-    for (const Peer& peer : peers_)
+    for (const HeldBuffers& peer : peers_)
       for (const std::atomic<std::uint32_t>& count : peer.held)
         held += count.load(std::memory_order_relaxed);
     if (held != pool_.taken())
@@ -146,7 +146,7 @@ class ChannelBuffers {
             host_.rank, host_.size);
   }
 
-  struct Peer {
+  struct HeldBuffers {
     alignas(cache_line) std::array<std::atomic<std::uint32_t>, 2> held{};  ///< buffers, per channel
   };
 
@@ -171,7 +171,7 @@ class ChannelBuffers {
   const char* const name_;
   SendPool<Buffer>& pool_;
   const bool threaded_;
-  std::vector<Peer> peers_;
+  std::vector<HeldBuffers> peers_;
 };
 
 }  // namespace gex::net

@@ -59,8 +59,8 @@ namespace gex::net {
 
 inline constexpr std::uint32_t max_lanes = 16;
 
-/// The lanes that a variable asks for, from 0 to `most`; outside that range `error` is set.
-std::int64_t wanted_lanes(const Host& host, const char* variable, std::uint32_t most,
+/// The lanes that a variable asks for, from 0 to `max`; outside that range `error` is set.
+std::int64_t wanted_lanes(const Host& host, const char* variable, std::uint32_t max,
                           std::string& error);
 /// How many lanes a process may have: as many as are wanted, or for 0 one for each processor of the
 /// rank's, which threads that share processors would gain nothing from, and not many. One without

@@ -61,7 +61,7 @@ class LossDetector {
     if (now_ns < next_look_ns_) return;
     next_look_ns_ = now_ns + shortest_interval_ns;
     for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
-      Peer& peer = peers_[rank];
+      PeerCounts& peer = peers_[rank];
       const std::uint64_t sent = peer.sent.load(std::memory_order_relaxed);
       if (sent == peer.confirmed || now_ns < peer.next_ns) continue;
       if (!ask(rank, Tally{peer.round + 1, 0, 0, 0})) continue;
@@ -78,15 +78,15 @@ class LossDetector {
 
   /// An answer; returns true if more have come for sure than were sent: some were delivered twice.
   bool has_surplus(std::uint32_t rank, const Tally& answer) noexcept {
-    Peer& peer = peers_[rank];
+    PeerCounts& peer = peers_[rank];
     // A thread counts what it has sent only afterwards: once may be by chance.
     const bool is_more = answer.received > peer.sent.load(std::memory_order_relaxed);
     return std::exchange(peer.had_surplus, is_more) && is_more;
   }
 
   /// An answer; returns how many messages are lost for sure.
-  std::uint64_t take_answer(std::uint32_t rank, const Tally& answer) noexcept {
-    Peer& peer = peers_[rank];
+  std::uint64_t handle_answer(std::uint32_t rank, const Tally& answer) noexcept {
+    PeerCounts& peer = peers_[rank];
     // Of a question that was given up: its snapshot is forgotten.
     if (answer.round != peer.round) return 0;
     peer.interval_ns = shortest_interval_ns / 2;
@@ -110,7 +110,7 @@ class LossDetector {
   }
 
  private:
-  struct Peer {
+  struct PeerCounts {
     alignas(cache_line) std::atomic<std::uint64_t> sent{0};
     std::uint64_t received = 0;
     std::uint64_t confirmed = 0;  ///< so many of those sent have come
@@ -124,7 +124,7 @@ class LossDetector {
     std::uint64_t next_ns = 0;
   };
 
-  std::vector<Peer> peers_;
+  std::vector<PeerCounts> peers_;
   bool threaded_;
   std::uint32_t patience_;
   std::uint64_t next_look_ns_ = 0;

@@ -151,7 +151,7 @@ void MemoryMonitor::read_events() noexcept {
       default:
         continue;
     }
-    if (changes_.count == Changes::most)
+    if (changes_.count == Changes::max_ranges)
       changes_.all = true;
     else
       changes_.ranges[changes_.count++] = range;

@@ -36,8 +36,8 @@ struct Range {
 class MemoryMonitor {
  public:
   struct Changes {
-    static constexpr std::size_t most = 32;
-    std::array<Range, most> ranges;
+    static constexpr std::size_t max_ranges = 32;
+    std::array<Range, max_ranges> ranges;
     std::size_t count = 0;
     bool all = false;  ///< there were more: anything may have changed
   };

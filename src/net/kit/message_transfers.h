@@ -11,7 +11,7 @@
 //   Transfer* put = transfers.take(peer);          // null: no room
 //   put->unsent = put->unanswered = 1;
 //   transfers.message_sent(*put);                  // calls owner.source_is_free(*put)
-//   transfers.take_answers(peer, message);         // calls owner.is_over(*put)
+//   transfers.handle_answers(peer, message);       // calls owner.is_over(*put)
 //
 // Thread rules: one thread at a time.
 
@@ -72,7 +72,7 @@ class MessageTransfers : public TransferPool<Transfer> {
     if (--transfer.unanswered == 0 && transfer.unsent == 0) owner_.is_over(transfer);
   }
   /// Takes a peer's answers, numbers of transfers; returns how many transfers awaited them.
-  std::size_t take_answers(std::uint32_t peer, std::span<const std::byte> numbers) {
+  std::size_t handle_answers(std::uint32_t peer, std::span<const std::byte> numbers) {
     std::size_t taken = 0;
     for (; numbers.size() >= sizeof(std::uint32_t);
          numbers = numbers.subspan(sizeof(std::uint32_t))) {

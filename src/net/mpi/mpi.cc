@@ -210,7 +210,7 @@ constexpr Conduit make_table() {
   table.send = [](Channel channel, std::uint32_t peer, const Piece* pieces, std::size_t count) {
     return part->send(channel, peer, pieces, count);
   };
-  table.poll = [](std::uint32_t channels, std::size_t most) { return part->poll(channels, most); };
+  table.poll = [](std::uint32_t channels, std::size_t max) { return part->poll(channels, max); };
   table.detach = [] { part->detach(); };
   table.buffer = [](Channel channel, std::uint32_t peer, std::size_t size) {
     return part->buffer(channel, peer, size);

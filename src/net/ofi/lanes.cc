@@ -92,7 +92,7 @@ void Lanes::meet(Lane& lane, std::uint32_t peer, const LaneOffer& offer) {
   lane.network.connect(peer, address);
 }
 
-void Lanes::take_offer(std::uint32_t source, const LaneOffer& offer) {
+void Lanes::handle_offer(std::uint32_t source, const LaneOffer& offer) {
   const std::uint32_t number = offer.lane;
   if (number == 0 || number >= max_lanes) return;
   if (offer.has_endpoint == 0)

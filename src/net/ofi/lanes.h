@@ -85,7 +85,7 @@ class Lanes final : private OfferSink, public LaneSet<Lanes, Lane, LaneOffer> {
     return lane.network.poll(channels, max);
   }
 
-  void take_offer(std::uint32_t source, const LaneOffer& offer) override;
+  void handle_offer(std::uint32_t source, const LaneOffer& offer) override;
   void answer_that_there_is_none(std::uint32_t number, std::uint32_t peer);
 
   const Host& host_;

@@ -240,7 +240,7 @@ void Network::retry_postponed() {
   ++round_;
   std::size_t left = 0;
   for (SendBuffer* buffer : waiting) {
-    Peer& peer = peers_[buffer->peer];
+    PeerState& peer = peers_[buffer->peer];
     // A peer that took no more is not asked again in this round.
     if (peer.refused_in_round != round_ && try_post(*buffer)) continue;
     peer.refused_in_round = round_;
@@ -254,7 +254,7 @@ void Network::retry_postponed() {
   postponed_count_.store(postponed_.size(), std::memory_order_relaxed);
 }
 
-std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
+std::size_t Network::poll(std::uint32_t channels, std::size_t max) {
   std::size_t delivered = 0;
   // Each reading is one step of the provider's, which over TCP takes in a message or two of some
   // KiB. A rank that polls now and then finds more than that. One whose last polls, just before,
@@ -266,10 +266,9 @@ std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
   do {
     found = progress();
     Channel channel;
-    for (Arrival arrival; delivered < most && arrivals_.pop(channels, channel, arrival);
-         ++delivered)
+    for (Arrival arrival; delivered < max && arrivals_.pop(channels, channel, arrival); ++delivered)
       deliver(channel, arrival);
-  } while (found == Progress::more_likely && ++readings < most && delivered < most);
+  } while (found == Progress::more_likely && ++readings < max && delivered < max);
   return delivered;
 }
 
@@ -340,7 +339,7 @@ bool Network::send_tally(std::uint32_t peer, const Tally& tally) {
   return send_own(Kind::tally, peer, route, std::as_bytes(std::span(&tally, 1)));
 }
 
-void Network::take_tally(std::uint32_t peer, const Tally& tally) {
+void Network::handle_tally(std::uint32_t peer, const Tally& tally) {
   if (tally.answers == 0) {
     // Where it finds no room the question comes again.
     send_tally(peer, losses_.answer_to(peer, tally));
@@ -350,7 +349,7 @@ void Network::take_tally(std::uint32_t peer, const Tally& tally) {
   if (losses_.has_surplus(peer, tally))
     fatal(host_, "ofi: the provider has delivered messages of rank %u to rank %u twice", host_.rank,
           peer);
-  if (const std::uint64_t lost = losses_.take_answer(peer, tally); lost != 0)
+  if (const std::uint64_t lost = losses_.handle_answer(peer, tally); lost != 0)
     fatal(host_, "ofi: %llu of rank %u's messages to rank %u were lost with a connection",
           static_cast<unsigned long long>(lost), host_.rank, peer);
 }
@@ -437,13 +436,13 @@ void Network::arrived(const fi_cq_data_entry& entry, ReceiveBuffers::Buffer& buf
     } else if (stamp->kind() == Kind::tally) {
       Tally tally;
       std::memcpy(&tally, data + sizeof *stamp, sizeof tally);
-      take_tally(stamp->source, tally);
+      handle_tally(stamp->source, tally);
     } else if (stamp->kind() == Kind::handshake) {
       handshakes_.came(stamp->source);
     } else if (stamp->kind() == Kind::lane_offer) {
       LaneOffer offer;
       std::memcpy(&offer, data + sizeof *stamp, sizeof offer);
-      if (offers_ != nullptr && !leaving_) offers_->take_offer(stamp->source, offer);
+      if (offers_ != nullptr && !leaving_) offers_->handle_offer(stamp->source, offer);
     } else if (stamp->kind() != Kind::farewell) {
       losses_.received(stamp->source);
       ReceiveBuffers::hold(buffer);

@@ -55,7 +55,7 @@ struct Arrival {
 /// Takes offers of peers' lanes. Called with the lock of the reading of completions held.
 class OfferSink {
  public:
-  virtual void take_offer(std::uint32_t source, const LaneOffer& offer) = 0;
+  virtual void handle_offer(std::uint32_t source, const LaneOffer& offer) = 0;
 
  protected:
   ~OfferSink() = default;
@@ -85,7 +85,7 @@ class Network {
   bool send_offer(std::uint32_t peer, const LaneOffer& offer);
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
-  std::size_t poll(std::uint32_t channels, std::size_t most);
+  std::size_t poll(std::uint32_t channels, std::size_t max);
   /// As of a conduit, for this endpoint: 1 with its descriptor, or what else that returns.
   std::int32_t prepare_wait(int& descriptor, std::uint64_t& limit_ns);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
@@ -107,7 +107,7 @@ class Network {
   void advance() { progress(); }
 
  private:
-  struct alignas(64) Peer {
+  struct alignas(64) PeerState {
     std::atomic<bool> spoken_to{false};
     std::uint64_t refused_in_round = 0;  ///< round of retries in which it took no more
     std::uint32_t tallies = 0;           ///< that have not gone yet; as `progress`, one thread's
@@ -137,7 +137,7 @@ class Network {
   /// Asks peers what has come of all that was sent to them; now and then.
   void look_for_losses();
   bool send_tally(std::uint32_t peer, const Tally& tally);
-  void take_tally(std::uint32_t peer, const Tally& tally);
+  void handle_tally(std::uint32_t peer, const Tally& tally);
 
   const Host& host_;
   Endpoint& endpoint_;
@@ -151,7 +151,7 @@ class Network {
   ChannelArrivals<Arrival> arrivals_;
   Handshakes handshakes_;
   StrayWarning strays_;
-  std::vector<Peer> peers_;
+  std::vector<PeerState> peers_;
 
   LossDetector losses_;
   std::uint32_t looks_ = 0;

@@ -68,9 +68,7 @@ class Ofi {
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
     return lanes_->send(channel, peer, pieces);
   }
-  std::size_t poll(std::uint32_t channels, std::size_t most) {
-    return lanes_->poll(channels, most);
-  }
+  std::size_t poll(std::uint32_t channels, std::size_t max) { return lanes_->poll(channels, max); }
   std::int32_t prepare_wait(std::span<int> descriptors, std::uint64_t& limit_ns) {
     return lanes_->prepare_wait(descriptors, limit_ns);
   }

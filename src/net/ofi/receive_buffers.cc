@@ -18,11 +18,11 @@ constexpr std::size_t small_size = (max_wire + page - 1) / page * page;
 static_assert(large_size >= 4 * max_wire);
 
 /// Buffers of a kind that are posted at first; with fewer than `least` posted, another is made, and
-/// with `most`, no more are posted again.
+/// with `max`, no more are posted again.
 struct Supply {
   std::uint32_t first;
   std::uint32_t least;
-  std::uint32_t most;
+  std::uint32_t max;
 };
 constexpr Supply large_supply{8, 3, 12};
 constexpr Supply small_supply{64, 32, 96};
@@ -117,7 +117,7 @@ void ReceiveBuffers::hold(Buffer& buffer) noexcept {
 void ReceiveBuffers::release(Buffer& buffer) {
   // Acquire and release: all reads of the buffer come before the provider writes it again.
   if (buffer.uses.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (posted_.load(std::memory_order_relaxed) < supply_of(large_).most)
+  if (posted_.load(std::memory_order_relaxed) < supply_of(large_).max)
     post(buffer);
   else
     give_up(buffer);

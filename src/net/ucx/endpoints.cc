@@ -37,7 +37,7 @@ std::set<std::string> transports_of(ucp_ep_h endpoint) {
 
 void Endpoints::failed(void* peer, ucp_ep_h, ucs_status_t status) {
   // Only noted: the peer may just have left. What needs it finds that out.
-  static_cast<Peer*>(peer)->failure = status;
+  static_cast<Connection*>(peer)->failure = status;
 }
 
 ucp_ep_h Endpoints::connect(std::uint32_t peer, const std::byte* address) {
@@ -68,7 +68,7 @@ void Endpoints::lost(std::uint32_t peer, const char* what, ucs_status_t status) 
 
 void Endpoints::begin_to_close() {
   const ucp_request_param_t parameters{};
-  for (Peer& peer : peers_) {
+  for (Connection& peer : peers_) {
     if (peer.endpoint == nullptr || peer.failure != UCS_OK) continue;
     void* const request = ucp_ep_close_nbx(peer.endpoint, &parameters);
     if (UCS_PTR_IS_PTR(request)) closing_.push_back(request);

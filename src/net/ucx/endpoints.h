@@ -61,7 +61,7 @@ class Endpoints {
   std::string lanes_of(std::uint32_t peer);
 
  private:
-  struct Peer {
+  struct Connection {
     ucp_ep_h endpoint = nullptr;
     ucs_status_t failure = UCS_OK;  ///< what UCX has reported of the connection
   };
@@ -73,7 +73,7 @@ class Endpoints {
   Worker& worker_;
   std::vector<std::byte> addresses_;
   std::size_t stride_ = 0;
-  std::vector<Peer> peers_;
+  std::vector<Connection> peers_;
   std::vector<void*> closing_;  ///< requests
 };
 

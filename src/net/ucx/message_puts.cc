@@ -16,21 +16,22 @@ constexpr std::uint32_t max_parts = 64;
 bool MessagePuts::start(std::string& error) {
   const auto put_came = [](void* self, const void* header, std::size_t header_size, void* data,
                            std::size_t size, const ucp_am_recv_param_t*) {
-    return static_cast<MessagePuts*>(self)->take_put(header, header_size, data, size);
+    return static_cast<MessagePuts*>(self)->handle_put(header, header_size, data, size);
   };
   const auto answer_came = [](void* self, const void* header, std::size_t header_size, void* data,
                               std::size_t size, const ucp_am_recv_param_t*) {
-    return static_cast<MessagePuts*>(self)->take_answer(header, header_size, data, size);
+    return static_cast<MessagePuts*>(self)->handle_answer(header, header_size, data, size);
   };
   return worker_.receive(put_am_id, 0, put_came, this, error) &&
          worker_.receive(put_answer_am_id, 0, answer_came, this, error);
 }
 
 bool MessagePuts::serves(std::uint32_t number) {
-  Peer& peer = peers_[number];
-  if (peer.way == Peer::Way::unknown)
-    peer.way = endpoints_.is_over_tcp_alone(number) ? Peer::Way::messages : Peer::Way::network;
-  return peer.way == Peer::Way::messages;
+  PeerPuts& peer = peers_[number];
+  if (peer.way == PeerPuts::Way::unknown)
+    peer.way =
+        endpoints_.is_over_tcp_alone(number) ? PeerPuts::Way::messages : PeerPuts::Way::network;
+  return peer.way == PeerPuts::Way::messages;
 }
 
 void MessagePuts::put(Transfer& put, const Remote& remote, const void* local, std::size_t size) {
@@ -44,7 +45,7 @@ void MessagePuts::put(Transfer& put, const Remote& remote, const void* local, st
 }
 
 void MessagePuts::advance(std::uint32_t number) {
-  Peer& peer = peers_[number];
+  PeerPuts& peer = peers_[number];
   while (!peer.rests.empty() && peer.parts < max_parts) {
     Rest rest = peer.rests.front();
     peer.rests.pop_front();
@@ -100,8 +101,8 @@ void MessagePuts::part_is_sent(Part& part, bool arrives) {
   transfers_.message_sent(put);
 }
 
-ucs_status_t MessagePuts::take_put(const void* header, std::size_t header_size, const void* data,
-                                   std::size_t size) {
+ucs_status_t MessagePuts::handle_put(const void* header, std::size_t header_size, const void* data,
+                                     std::size_t size) {
   PutHeader put;
   if (header_size != sizeof put) {
     drop_stray();
@@ -152,8 +153,8 @@ void MessagePuts::on_answered(void* request, ucs_status_t status, void* data) {
   self.answers_.give_back(&answer);
 }
 
-ucs_status_t MessagePuts::take_answer(const void* header, std::size_t header_size, const void* data,
-                                      std::size_t size) {
+ucs_status_t MessagePuts::handle_answer(const void* header, std::size_t header_size,
+                                        const void* data, std::size_t size) {
   Stamp stamp;
   if (header_size != sizeof stamp) {
     drop_stray();
@@ -165,7 +166,7 @@ ucs_status_t MessagePuts::take_answer(const void* header, std::size_t header_siz
     return UCS_OK;
   }
   const std::size_t taken =
-      transfers_.take_answers(stamp.source(), {static_cast<const std::byte*>(data), size});
+      transfers_.handle_answers(stamp.source(), {static_cast<const std::byte*>(data), size});
   peers_[stamp.source()].parts -= static_cast<std::uint32_t>(taken);
   if (taken * sizeof(std::uint32_t) != size) drop_stray();
   advance(stamp.source());

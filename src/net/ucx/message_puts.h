@@ -84,7 +84,7 @@ class MessagePuts {
     Transfer* put;
     PutHeader header;
   };
-  struct Peer {
+  struct PeerPuts {
     std::deque<Rest> rests;
     std::uint32_t parts = 0;  ///< not acknowledged
     enum class Way : std::uint8_t { unknown, messages, network } way = Way::unknown;
@@ -107,10 +107,10 @@ class MessagePuts {
     if (!leaving_) strays_.dropped();
   }
 
-  ucs_status_t take_put(const void* header, std::size_t header_size, const void* data,
-                        std::size_t size);
-  ucs_status_t take_answer(const void* header, std::size_t header_size, const void* data,
-                           std::size_t size);
+  ucs_status_t handle_put(const void* header, std::size_t header_size, const void* data,
+                          std::size_t size);
+  ucs_status_t handle_answer(const void* header, std::size_t header_size, const void* data,
+                             std::size_t size);
 
   static void on_sent(void* request, ucs_status_t status, void* part);
   static void on_answered(void* request, ucs_status_t status, void* answer);
@@ -120,7 +120,7 @@ class MessagePuts {
   Endpoints& endpoints_;
   Segments& segments_;
   MessageTransfers<Transfer>& transfers_;
-  std::vector<Peer> peers_;
+  std::vector<PeerPuts> peers_;
   ObjectPool<Part> parts_;
   ObjectPool<Answer> answers_;
   StrayWarning strays_;

@@ -118,11 +118,11 @@ void Network::connect_neighbors() {
   });
 }
 
-std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
+std::size_t Network::poll(std::uint32_t channels, std::size_t max) {
   progress();
   std::size_t delivered = 0;
   Channel channel;
-  for (Arrival arrival; delivered < most && arrivals_.pop(channels, channel, arrival); ++delivered)
+  for (Arrival arrival; delivered < max && arrivals_.pop(channels, channel, arrival); ++delivered)
     deliver(channel, arrival);
   return delivered;
 }
@@ -182,12 +182,12 @@ void Network::give_up(std::byte* message) {
 
 ucs_status_t Network::arrived(void* network, const void* header, std::size_t header_size,
                               void* data, std::size_t size, const ucp_am_recv_param_t* parameters) {
-  return static_cast<Network*>(network)->take_in(
+  return static_cast<Network*>(network)->handle_message(
       header, header_size, data, size, (parameters->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
 }
 
-ucs_status_t Network::take_in(const void* header, std::size_t header_size, void* data,
-                              std::size_t size, bool may_stay) {
+ucs_status_t Network::handle_message(const void* header, std::size_t header_size, void* data,
+                                     std::size_t size, bool may_stay) {
   const std::optional<Stamp> stamp = read_stamp(host_, header, header_size, size);
   if (!stamp) {
     strays_.dropped();

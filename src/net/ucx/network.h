@@ -64,7 +64,7 @@ class Network {
   void connect_neighbors();
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
-  std::size_t poll(std::uint32_t channels, std::size_t most);
+  std::size_t poll(std::uint32_t channels, std::size_t max);
   /// As of a conduit, for this worker: 1 with its descriptor, or what else that returns.
   std::int32_t prepare_wait(int& descriptor, std::uint64_t& limit_ns);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
@@ -102,8 +102,8 @@ class Network {
   static ucs_status_t arrived(void* network, const void* header, std::size_t header_size,
                               void* data, std::size_t size, const ucp_am_recv_param_t* parameters);
   /// `may_stay`: UCX keeps the message until it is given back.
-  ucs_status_t take_in(const void* header, std::size_t header_size, void* data, std::size_t size,
-                       bool may_stay);
+  ucs_status_t handle_message(const void* header, std::size_t header_size, void* data,
+                              std::size_t size, bool may_stay);
   void deliver(Channel channel, const Arrival& arrival);
 
   /// Lets UCX make progress. Only one thread does at a time; others find nothing to do.

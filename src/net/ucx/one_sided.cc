@@ -191,7 +191,7 @@ SendResult OneSided::flush(std::uint32_t peer, void* done) {
 
 void OneSided::flush_for(FlushGroup& group, std::uint32_t peer) {
   const Worker::Use use(worker_);
-  const Peer& of = peers_[peer];
+  const PeerFlushes& of = peers_[peer];
   if (!of.is_unflushed && of.first == nullptr && of.flushes == 0 && groups_.is_empty(peer)) return;
   group.parts.fetch_add(1, std::memory_order_relaxed);
   begin_flush(*take(peer, Transfer::Purpose::flush_of_group, &group));
@@ -216,7 +216,7 @@ void OneSided::is_over(Transfer& put) {
 }
 
 void OneSided::await_flush(Transfer& transfer) {
-  Peer& peer = peers_[transfer.peer];
+  PeerFlushes& peer = peers_[transfer.peer];
   (peer.last != nullptr ? peer.last->next : peer.first) = &transfer;
   peer.last = &transfer;
   if (peer.is_listed) return;
@@ -238,7 +238,7 @@ void OneSided::flush_all() {
 }
 
 void OneSided::flush_peer(std::uint32_t number) {
-  Peer& peer = peers_[number];
+  PeerFlushes& peer = peers_[number];
   Transfer* const first = peer.first;
   peer.first = peer.last = nullptr;
   peer.is_unflushed = false;

@@ -85,7 +85,7 @@ class OneSided final : private TransferOwner<Transfer> {
   void finish_leaving() { keys_.forget_all(); }
 
  private:
-  struct Peer {
+  struct PeerFlushes {
     Transfer* first = nullptr;  ///< of those that wait for a flush to begin
     Transfer* last = nullptr;
     std::uint32_t flushes = 0;  ///< under way
@@ -127,7 +127,7 @@ class OneSided final : private TransferOwner<Transfer> {
   MessageTransfers<Transfer> transfers_;
   MessagePuts messages_;
   PutGroups groups_;  ///< of puts of messages
-  std::vector<Peer> peers_;
+  std::vector<PeerFlushes> peers_;
   std::vector<std::uint32_t> to_flush_;  ///< peers with puts that wait for a flush
   std::vector<std::uint32_t> flushing_;  ///< the same, while they are gone through
   bool leaving_ = false;

@@ -25,7 +25,7 @@ class Congestion {
   struct Settings {
     std::size_t initial;                         ///< bytes
     std::size_t least;                           ///< bytes: two ordinary datagrams
-    std::size_t most;                            ///< bytes
+    std::size_t max;                             ///< bytes
     bool delay_counts;                           ///< over a real network
     std::size_t waiting = std::size_t{1} << 20;  ///< bytes that may wait on the way
   };
@@ -34,9 +34,9 @@ class Congestion {
   explicit Congestion(const Settings& settings) noexcept
       : settings_(settings),
         window_(settings.initial),
-        threshold_(settings.most),
-        needed_(settings.most),
-        surplus_(settings.most) {}
+        threshold_(settings.max),
+        needed_(settings.max),
+        surplus_(settings.max) {}
 
   std::size_t window() const noexcept { return window_; }
 
@@ -49,7 +49,7 @@ class Congestion {
     waited_ |= waited;
     if (now >= round_ends_) end_round(least, mean, now);
     if (!filled_ && !was_filled_) return;
-    const std::size_t bound = std::min(settings_.most, needed_);
+    const std::size_t bound = std::min(settings_.max, needed_);
     if (window_ >= bound) return;
     window_ += window_ < threshold_ || !settings_.delay_counts
                    ? charge
@@ -87,14 +87,14 @@ class Congestion {
       useless_rounds_ = 0;
       tolerant_rounds_ = 1000;
     }
-    surplus_ = std::min(surplus_, settings_.most);
+    surplus_ = std::min(surplus_, settings_.max);
   }
   /// Once for each round trip.
   void end_round(Time least, Time mean, Time now) noexcept {
     const Time taken = now - round_began_;
     if (settings_.delay_counts) adapt_surplus();
     if (!settings_.delay_counts || waited_) {
-      needed_ = std::min(2 * needed_, settings_.most);
+      needed_ = std::min(2 * needed_, settings_.max);
     } else if (filled_ && was_filled_ && least <= mean) {
       const std::size_t carried = acknowledged_ * least / std::max<Time>(1, taken);
       surplus_ = std::min(surplus_, carried + settings_.waiting);

@@ -201,7 +201,7 @@ void Endpoint::forget(const Segments::Range& memory) {
   sender_.forget(peers_, memory);
 }
 
-std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
+std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t max) {
   std::size_t delivered = 0;
   // What arrives while messages are delivered is for the next poll.
   std::size_t waiting[2] = {receiver_.arrivals(request_channel).count(),
@@ -211,7 +211,7 @@ std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
     if ((channels >> channel & 1) == 0) continue;
     ArrivalQueue& arrivals = receiver_.arrivals(channel);
     // A nested poll may have taken some of them.
-    for (; waiting[channel] != 0 && delivered < most && arrivals.count() != 0; --waiting[channel]) {
+    for (; waiting[channel] != 0 && delivered < max && arrivals.count() != 0; --waiting[channel]) {
       // A request is answered with a reply for which there must be packets. There always are but
       // for replies whose acknowledgements were lost: these come again.
       if (channel == request_channel &&
@@ -231,19 +231,19 @@ std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t most) {
   return delivered;
 }
 
-std::size_t Endpoint::poll(std::uint32_t channels, std::size_t most, Time now) {
+std::size_t Endpoint::poll(std::uint32_t channels, std::size_t max, Time now) {
   if (threaded_ && !lock_.try_lock()) return 0;
   now = advance_clock(now);
-  room_.look(now);
+  room_.update(now);
   // What had arrived by then is not all received at once.
   attendance_.polled(now, /*all_received=*/!receiver_.was_full());
   std::size_t waiting = 0;
   for (const Channel channel : {request_channel, reply_channel})
     waiting += (channels >> channel & 1) != 0 ? receiver_.arrivals(channel).count() : 0;
   std::size_t came = 0;
-  if (waiting == 0 || waiting < most / 2 || std::exchange(lacks_packets_, false))
+  if (waiting == 0 || waiting < max / 2 || std::exchange(lacks_packets_, false))
     came = receiver_.receive(now);
-  const std::size_t delivered = deliver(channels, most);
+  const std::size_t delivered = deliver(channels, max);
   acknowledgements_.resume_requests(peers_);
   sender_.send_queued(now);
   acknowledgements_.send_owed(/*idle=*/came == 0 && delivered == 0);

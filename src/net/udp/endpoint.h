@@ -61,7 +61,7 @@ class Endpoint {
   bool has_memory() const noexcept;
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces, Time now);
-  std::size_t poll(std::uint32_t channels, std::size_t most, Time now);
+  std::size_t poll(std::uint32_t channels, std::size_t max, Time now);
   /// Whether the caller, which has polled just now and found nothing, may sleep until a datagram
   /// comes: not if some have come since it asked last. `until`: at most until then, which becomes
   /// earlier if there is something to be sent before.
@@ -126,7 +126,7 @@ class Endpoint {
   // With the lock held.
 
   SendResult put_small(Peer& peer, Transfer& put, Time now);
-  std::size_t deliver(std::uint32_t channels, std::size_t most);
+  std::size_t deliver(std::uint32_t channels, std::size_t max);
 
   const Host& host_;
   const EndpointSettings settings_;

@@ -84,38 +84,38 @@ void Lanes::forget(const Segments::Range& memory) {
       endpoint->forget(memory);
 }
 
-std::size_t Lanes::poll(std::uint32_t channels, std::size_t most, Time now) {
-  if (count_ == 1) return first_->poll(channels, most, now);
+std::size_t Lanes::poll(std::uint32_t channels, std::size_t max, Time now) {
+  if (count_ == 1) return first_->poll(channels, max, now);
   if (has_waited_.load(std::memory_order_relaxed)) [[unlikely]]
-    return poll_all(channels, most, now);
+    return poll_all(channels, max, now);
   const std::uint32_t number = own_number % count_;
   Lane& lane = lanes_[number];
   // Relaxed: hints to other threads, here and below.
   lane.own_polls.fetch_add(1, std::memory_order_relaxed);
-  const std::size_t delivered = open(number).poll(channels, most, now);
+  const std::size_t delivered = open(number).poll(channels, max, now);
   if (delivered != 0) return delivered;
   const std::uint32_t turn = turn_.fetch_add(1, std::memory_order_relaxed);
   if (turn % rarely == 0) {
     const std::uint32_t other = turn / rarely % count_;
-    return other != number ? visit(other, channels, most, now) : 0;
+    return other != number ? visit(other, channels, max, now) : 0;
   }
   for (std::uint32_t i = 0; i < count_; ++i) {
     const std::uint32_t other = (turn + i) % count_;
     if (other == number || lanes_[other].idle_visits.load(std::memory_order_relaxed) >= idle_limit)
       continue;
-    return visit(other, channels, most, now);
+    return visit(other, channels, max, now);
   }
   return 0;
 }
 
-std::size_t Lanes::poll_all(std::uint32_t channels, std::size_t most, Time now) {
+std::size_t Lanes::poll_all(std::uint32_t channels, std::size_t max, Time now) {
   has_waited_.store(false, std::memory_order_relaxed);
   std::size_t delivered = 0;
-  for (std::uint32_t i = 0; i < count_ && delivered < most; ++i) {
+  for (std::uint32_t i = 0; i < count_ && delivered < max; ++i) {
     const std::uint32_t number = (own_number + i) % count_;
     Lane& lane = lanes_[number];
     Endpoint& endpoint = open(number);
-    delivered += endpoint.poll(channels, most - delivered, now);
+    delivered += endpoint.poll(channels, max - delivered, now);
     // What has begun to come here goes on.
     const std::uint64_t received = endpoint.received();
     if (lane.received_at_visit.exchange(received, std::memory_order_relaxed) != received)
@@ -137,12 +137,12 @@ std::int32_t Lanes::prepare_wait(std::span<int> descriptors, Time now, Time& unt
   return may ? static_cast<std::int32_t>(count_) : poll_again;
 }
 
-std::size_t Lanes::visit(std::uint32_t number, std::uint32_t channels, std::size_t most, Time now) {
+std::size_t Lanes::visit(std::uint32_t number, std::uint32_t channels, std::size_t max, Time now) {
   Lane& lane = lanes_[number];
   const std::uint32_t own_polls = lane.own_polls.load(std::memory_order_relaxed);
   if (lane.polls_at_visit.exchange(own_polls, std::memory_order_relaxed) != own_polls) return 0;
   Endpoint& endpoint = open(number);
-  const std::size_t delivered = endpoint.poll(channels, most, now);
+  const std::size_t delivered = endpoint.poll(channels, max, now);
   const std::uint64_t received = endpoint.received();
   const bool is_idle =
       lane.received_at_visit.exchange(received, std::memory_order_relaxed) == received &&
@@ -172,8 +172,8 @@ std::string Lanes::paths_text() {
   for (std::uint32_t rank = 0; rank < host_.size; ++rank) {
     const PathSearch& path = first_->path_to(rank);
     narrowed += path.narrowed();
-    if (path.rounds() != 0 && path.size() < path.most())
-      narrow[{path.size() + path.headers(), path.most() + path.headers()}].push_back(rank);
+    if (path.rounds() != 0 && path.size() < path.max())
+      narrow[{path.size() + path.headers(), path.max() + path.headers()}].push_back(rank);
   }
   std::string text;
   for (const auto& [sizes, ranks] : narrow) {

@@ -65,7 +65,7 @@ class Lanes {
   /// See Endpoint::forget.
   void forget(const Segments::Range& memory);
 
-  std::size_t poll(std::uint32_t channels, std::size_t most, Time now);
+  std::size_t poll(std::uint32_t channels, std::size_t max, Time now);
   /// See Endpoint::may_wait; for what comes on any lane. Fills `descriptors` from the first and
   /// returns how many, or `poll_again`. The next poll looks at all lanes.
   std::int32_t prepare_wait(std::span<int> descriptors, Time now, Time& until);
@@ -95,8 +95,8 @@ class Lanes {
   static constexpr std::uint32_t rarely = 16;
 
   Endpoint& open(std::uint32_t number);
-  std::size_t poll_all(std::uint32_t channels, std::size_t most, Time now);
-  std::size_t visit(std::uint32_t number, std::uint32_t channels, std::size_t most, Time now);
+  std::size_t poll_all(std::uint32_t channels, std::size_t max, Time now);
+  std::size_t visit(std::uint32_t number, std::uint32_t channels, std::size_t max, Time now);
 
   const Host& host_;
   const Seal seal_;

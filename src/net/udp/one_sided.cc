@@ -67,8 +67,8 @@ bool OneSided::expects(std::uint32_t peer, const GetDataDetails& details,
          size <= get.size - details.offset;
 }
 
-void OneSided::take(std::uint32_t peer, const GetDataDetails& details, const std::byte* data,
-                    std::size_t size) {
+void OneSided::handle_data(std::uint32_t peer, const GetDataDetails& details, const std::byte* data,
+                           std::size_t size) {
   // Another record of the same datagram may have completed it.
   if (!expects(peer, details, size)) return;
   Get& get = gets_[details.get];

@@ -47,8 +47,8 @@ class OneSided {
   void cancel_get(std::uint32_t number);
   /// Whether the data of that size belong to a get from that peer that is under way.
   bool expects(std::uint32_t peer, const GetDataDetails& details, std::size_t size) const noexcept;
-  void take(std::uint32_t peer, const GetDataDetails& details, const std::byte* data,
-            std::size_t size);
+  void handle_data(std::uint32_t peer, const GetDataDetails& details, const std::byte* data,
+                   std::size_t size);
 
   /// Gets that may be answered beside those that are.
   std::size_t answers_left() const noexcept { return answers_.left(); }

@@ -5,7 +5,7 @@
 // trip: the rate is the window over the mean round trip, and half as much again, so that it is the
 // window that bounds what is in flight.
 //
-//   pacing.look(window, mean, absent, now);         // before packets to the peer are sent
+//   pacing.update(window, mean, absent, now);       // before packets to the peer are sent
 //   while (pacing.may_send(in_flight)) { ...; pacing.sent(charge); }
 //
 // A step is an eighth of the window, and small packets of it are still one batch for the kernel.
@@ -34,7 +34,7 @@ class Pacing {
       : least_step_(4 * datagram), max_step_(32 * datagram) {}
 
   /// `mean`: of the round trips, 0 if there was none yet; `absent`: since the poll before this one.
-  void look(std::size_t window, Time mean, Time absent, Time now) noexcept {
+  void update(std::size_t window, Time mean, Time absent, Time now) noexcept {
     is_limited_ = max_step_ != 0 && mean >= shortest;
     if (!is_limited_) return;
     step_ = std::clamp(window / 8, least_step_, max_step_);
@@ -53,11 +53,11 @@ class Pacing {
     return !is_limited_ || in_flight <= step_ || (is_open_ && credit_ > 0);
   }
   /// When more than a step may be in flight again, if nothing is acknowledged; `now` at the
-  /// earliest. `window` and `mean`: as of the last `look`.
+  /// earliest. `window` and `mean`: as of the last `update`.
   Time opens_at(std::size_t window, Time mean, Time now) const noexcept {
     const auto step = static_cast<std::int64_t>(step_);
     if (!is_limited_ || window == 0 || credit_ >= step) return now;
-    // Rounded up, so that the look at that time finds a whole step.
+    // Rounded up, so that the update at that time finds a whole step.
     const auto missing = static_cast<std::uint64_t>(step - credit_) * 2 / 3 + 2;
     return std::max(now, looked_at_ + missing * mean / window + 1);
   }

@@ -22,14 +22,14 @@ std::size_t slab_room(std::span<const PeerSettings> peers, const EndpointSetting
 /// Packets that the largest message takes to any peer.
 std::size_t packets_of_message(std::span<const PeerSettings> peers, std::uint32_t own,
                                const EndpointSettings& settings) {
-  std::size_t most = 1;
+  std::size_t max = 1;
   for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
     const std::size_t least = narrow_datagram(peers[rank]);
     if (rank == own || least <= front_size) continue;
     const std::size_t room = (least & ~std::size_t{15}) - front_size;
-    most = std::max(most, (settings.max_message + room - 1) / room);
+    max = std::max(max, (settings.max_message + room - 1) / room);
   }
-  return most;
+  return max;
 }
 
 /// So many messages of a channel are held for all peers together.
@@ -146,8 +146,8 @@ std::size_t Packer::add_parts(Channel channel, Peer& peer, std::span<const Piece
 Packet* Packer::room_for_record(Peer& peer, Traffic traffic, std::size_t size) {
   Packet*& open = peer.open[static_cast<std::size_t>(traffic)];
   // Small windows are not filled by a single datagram.
-  const std::size_t most = std::min<std::size_t>(peer.datagram, peer.window / 2);
-  if (open != nullptr && open->size + size > most) close(peer, traffic);
+  const std::size_t max = std::min<std::size_t>(peer.datagram, peer.window / 2);
+  if (open != nullptr && open->size + size > max) close(peer, traffic);
   if (open == nullptr) open = slabs_.take(peer, traffic);
   return open;
 }

@@ -68,7 +68,7 @@ void PathFinder::use_path(Peer& peer) {
   peer.stream_payload = payload > 8192 ? payload & ~63U : payload;
 }
 
-void PathFinder::take_probe(Peer& peer, const ProbeDetails& probe) {
+void PathFinder::handle_probe(Peer& peer, const ProbeDetails& probe) {
   const struct {
     Record record;
     ProbeDetails details;
@@ -76,7 +76,7 @@ void PathFinder::take_probe(Peer& peer, const ProbeDetails& probe) {
   burst_.add(peer, acknowledgements_.header_for(peer, 0), &answer, sizeof answer);
 }
 
-void PathFinder::take_answer(Peer& peer, const ProbeDetails& probe, Time now) {
+void PathFinder::handle_answer(Peer& peer, const ProbeDetails& probe, Time now) {
   if (peer.search.answered(probe.round, probe.index, now)) use_path(peer);
   next_at_ = std::min(next_at_, peer.search.next_at());
 }

@@ -33,8 +33,8 @@ class PathFinder {
   /// When something is due next.
   Time next_at() const noexcept { return next_at_; }
 
-  void take_probe(Peer& peer, const ProbeDetails& probe);
-  void take_answer(Peer& peer, const ProbeDetails& probe, Time now);
+  void handle_probe(Peer& peer, const ProbeDetails& probe);
+  void handle_answer(Peer& peer, const ProbeDetails& probe, Time now);
 
  private:
   void add(Peer& peer);

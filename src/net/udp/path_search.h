@@ -34,7 +34,7 @@ namespace gex::net::udp {
 struct PathLimits {
   std::uint32_t least = 0;  ///< that every way carries; 0: the size of all is known, and no search
   std::uint32_t start = 0;  ///< until more is known
-  std::uint32_t most = 0;   ///< that the interface takes
+  std::uint32_t max = 0;    ///< that the interface takes
   std::uint32_t headers = 0;
 };
 
@@ -56,10 +56,10 @@ class PathSearch {
   /// The largest datagram that may be sent; 0: any.
   std::uint32_t size() const noexcept { return size_; }
   std::uint32_t least() const noexcept { return limits_.least; }
-  std::uint32_t most() const noexcept { return limits_.most; }
+  std::uint32_t max() const noexcept { return limits_.max; }
   std::uint32_t headers() const noexcept { return limits_.headers; }
   /// Whether the size of the interface is still to be tried for the first time.
-  bool is_to_begin() const noexcept { return next_at_ == never && size_ < limits_.most; }
+  bool is_to_begin() const noexcept { return next_at_ == never && size_ < limits_.max; }
   /// When `act` is to be called next.
   Time next_at() const noexcept { return next_at_; }
   std::uint64_t rounds() const noexcept { return rounds_; }
@@ -67,7 +67,7 @@ class PathSearch {
   std::uint64_t narrowed() const noexcept { return narrowed_; }
 
   void begin(Time now) noexcept {
-    if (stage_ == idle) test(limits_.most, now);
+    if (stage_ == idle) test(limits_.max, now);
   }
   /// Datagrams of the size in use seem not to arrive.
   void suspect(Time now) noexcept {
@@ -101,11 +101,11 @@ class PathSearch {
     const std::uint32_t before = size_;
     patience_ = 2'000'000 + std::min<Time>(round_trip, 1'000'000'000);
     if (stage_ == idle) {
-      if (!is_used || size_ >= limits_.most) {
-        next_at_ = size_ >= limits_.most ? never : now + pause_;
+      if (!is_used || size_ >= limits_.max) {
+        next_at_ = size_ >= limits_.max ? never : now + pause_;
         return false;
       }
-      test(limits_.most, now);
+      test(limits_.max, now);
     } else if (answered_ == (1U << count_) - 1) {
       conclude(now, hint);
     } else if (small_answered_at_ != 0) {
@@ -193,8 +193,8 @@ class PathSearch {
     is_confirmed_ = true;
     stage_ = idle;
     high_ = ~std::uint32_t{0};
-    next_at_ = size_ < limits_.most ? now + pause_ : never;
-    if (size_ < limits_.most) pause_ = std::min(2 * pause_, longest_pause);
+    next_at_ = size_ < limits_.max ? now + pause_ : never;
+    if (size_ < limits_.max) pause_ = std::min(2 * pause_, longest_pause);
   }
 
   void choose(std::uint32_t size) noexcept {

@@ -9,7 +9,7 @@
 // long.
 //
 //   ReceiveRoom room(buffer, least, ranks);     // first_window(buffer, least, ranks) at the peers
-//   room.look(now);                             // in each poll
+//   room.update(now);                           // in each poll
 //   room.received_from(peer.share);
 //   header.window = room.grant(peer.share);
 
@@ -63,7 +63,7 @@ class ReceiveRoom {
     share.active_in = round_;
     ++active_;
   }
-  void look(Time now) noexcept {
+  void update(Time now) noexcept {
     if (now < ends_) return;
     ends_ = now + lifetime;
     ++round_;

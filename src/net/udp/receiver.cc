@@ -32,7 +32,7 @@ std::size_t Receiver::receive(Time now) {
   for (std::size_t i = 0; i < came; ++i) {
     ReceiveBuffers::Buffer& buffer = *place_buffers_[i];
     const std::uint64_t before = parts_.counts.received;
-    take_place(places_[i], buffer, now);
+    handle_incoming(places_[i], buffer, now);
     datagrams += parts_.counts.received - before;
     // One that holds messages is theirs now.
     if (buffer.messages != 0) place_buffers_[i] = nullptr;
@@ -46,7 +46,7 @@ std::size_t Receiver::receive(Time now) {
   return datagrams;
 }
 
-void Receiver::take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now) {
+void Receiver::handle_incoming(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now) {
   std::byte* bytes = buffer.bytes();
   for (std::size_t left = place.bytes; left != 0;) {
     ++parts_.counts.received;
@@ -56,7 +56,7 @@ void Receiver::take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time 
       ++parts_.counts.unauthenticated;
       return;
     }
-    take_datagram(header, bytes + sizeof header, buffer, place, now);
+    handle_datagram(header, bytes + sizeof header, buffer, place, now);
     bytes += header.size;
     left -= header.size;
   }
@@ -95,8 +95,8 @@ void Receiver::follow(Peer& peer, const Address& from, bool is_copy, Time now) {
   }
 }
 
-void Receiver::take_datagram(const Header& header, const std::byte* rest,
-                             ReceiveBuffers::Buffer& buffer, const Incoming& place, Time now) {
+void Receiver::handle_datagram(const Header& header, const std::byte* rest,
+                               ReceiveBuffers::Buffer& buffer, const Incoming& place, Time now) {
   const std::size_t rest_size = header.size - sizeof header;
   std::uint64_t number = 0;
   Peer* const peer = sender_of(header, rest, rest_size, number);
@@ -112,14 +112,14 @@ void Receiver::take_datagram(const Header& header, const std::byte* rest,
   }
   parts_.room.received_from(peer->share);
   if (place.congested) peer->congestion.marked();
-  take_acknowledgements(*peer, header, rest, rest_size, number == peer->freshness.newest(), now);
+  handle_acknowledgements(*peer, header, rest, rest_size, number == peer->freshness.newest(), now);
   if ((header.flags & leaving) != 0) {
     parts_.sender.forget(*peer);
   }
   if ((header.flags & sequenced) == 0) return;
 
   parts_.acknowledgements.owe(*peer);
-  switch (peer->received.look(header.sequence)) {
+  switch (peer->received.state_of(header.sequence)) {
     case ReceivedSequence::is_duplicate:
       // Its sender has not seen the acknowledgement.
       ++parts_.counts.duplicates;
@@ -134,7 +134,7 @@ void Receiver::take_datagram(const Header& header, const std::byte* rest,
   }
   if (rest_size > sizeof(Record) &&
       static_cast<RecordKind>(rest[offsetof(Record, kind)]) == RecordKind::fragment) [[unlikely]]
-    return take_fragment(*peer, header, rest, rest_size, now);
+    return handle_fragment(*peer, header, rest, rest_size, now);
   // Of datagrams that were joined and are no multiple of 16 long, messages do not lie where they
   // may.
   ReceiveBuffers::Buffer* moved = nullptr;
@@ -143,12 +143,12 @@ void Receiver::take_datagram(const Header& header, const std::byte* rest,
     if (moved != nullptr)
       rest = static_cast<std::byte*>(std::memcpy(moved->bytes(), rest, rest_size));
   }
-  take_records(*peer, header, rest, rest_size, moved != nullptr ? *moved : buffer, now);
+  handle_records(*peer, header, rest, rest_size, moved != nullptr ? *moved : buffer, now);
   if (moved != nullptr && moved->messages == 0) parts_.buffers.give_back(*moved);
 }
 
-void Receiver::take_records(Peer& peer, const Header& header, const std::byte* rest,
-                            std::size_t rest_size, ReceiveBuffers::Buffer& buffer, Time now) {
+void Receiver::handle_records(Peer& peer, const Header& header, const std::byte* rest,
+                              std::size_t rest_size, ReceiveBuffers::Buffer& buffer, Time now) {
   const bool is_placed = reinterpret_cast<std::uintptr_t>(rest) % 16 == 8;
   switch (is_placed ? inspect(peer, rest, rest_size, buffer) : Verdict::no_room) {
     case Verdict::malformed:
@@ -170,25 +170,26 @@ void Receiver::take_records(Peer& peer, const Header& header, const std::byte* r
   consume(peer, rest, rest_size, buffer, now);
 }
 
-void Receiver::take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
-                                     std::size_t rest_size, bool is_newest, Time now) {
+void Receiver::handle_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
+                                       std::size_t rest_size, bool is_newest, Time now) {
   Sender& sender = parts_.sender;
   const bool waited = parts_.attendance.absence() > 2 * peer.round_trip.mean() ||
                       (header.flags & kept_waiting) != 0;
-  sender.take_acknowledgement(peer, header, waited, is_newest, now);
+  sender.handle_acknowledgement(peer, header, waited, is_newest, now);
   if ((header.flags & sequenced) == 0) {
     Records records(rest, rest_size);
     while (records.next()) {
       if (records.kind() == RecordKind::probe)
-        parts_.paths.take_probe(peer, records.details<ProbeDetails>());
+        parts_.paths.handle_probe(peer, records.details<ProbeDetails>());
       if (records.kind() == RecordKind::probe_answer)
-        parts_.paths.take_answer(peer, records.details<ProbeDetails>(), now);
+        parts_.paths.handle_answer(peer, records.details<ProbeDetails>(), now);
       if (records.kind() != RecordKind::received || records.size() > max_unacknowledged / 8) break;
       for (std::size_t i = 0; i + sizeof(std::uint32_t) <= records.size();
            i += sizeof(std::uint32_t)) {
         std::uint32_t bits;
         std::memcpy(&bits, records.data() + i, sizeof bits);
-        sender.take_more(peer, header, bits, static_cast<std::uint32_t>(8 * i), waited, now);
+        sender.handle_more_received(peer, header, bits, static_cast<std::uint32_t>(8 * i), waited,
+                                    now);
       }
     }
   }
@@ -270,8 +271,8 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
       }
       case RecordKind::request_part:
       case RecordKind::reply_part:
-        take_part(peer, channel_of(records.kind()), records.details<PartDetails>(), records.data(),
-                  records.size());
+        handle_part(peer, channel_of(records.kind()), records.details<PartDetails>(),
+                    records.data(), records.size());
         break;
       case RecordKind::put: {
         const auto details = records.details<PutDetails>();
@@ -283,8 +284,8 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         answer(peer, records.details<GetDetails>(), now);
         break;
       case RecordKind::get_data:
-        parts_.one_sided.take(source, records.details<GetDataDetails>(), records.data(),
-                              records.size());
+        parts_.one_sided.handle_data(source, records.details<GetDataDetails>(), records.data(),
+                                     records.size());
         break;
       case RecordKind::received:
       case RecordKind::probe:
@@ -296,8 +297,8 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
   if (!peer.transfers.empty()) parts_.sender.transmit(peer, now);
 }
 
-void Receiver::take_part(Peer& peer, Channel channel, const PartDetails& part,
-                         const std::byte* data, std::size_t size) {
+void Receiver::handle_part(Peer& peer, Channel channel, const PartDetails& part,
+                           const std::byte* data, std::size_t size) {
   auto partial =
       std::find_if(peer.partials.begin(), peer.partials.end(), [&](const Partial& known) {
         return known.number == part.number && known.channel == channel;
@@ -323,8 +324,8 @@ void Receiver::take_part(Peer& peer, Channel channel, const PartDetails& part,
   peer.partials.pop_back();
 }
 
-void Receiver::take_fragment(Peer& peer, const Header& header, const std::byte* rest,
-                             std::size_t rest_size, Time now) {
+void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte* rest,
+                               std::size_t rest_size, Time now) {
   Records records(rest, rest_size);
   const bool has_record = records.next() && records.kind() == RecordKind::fragment;
   const auto details = has_record ? records.details<FragmentDetails>() : FragmentDetails{};
@@ -335,7 +336,7 @@ void Receiver::take_fragment(Peer& peer, const Header& header, const std::byte* 
                         (size % fragment_unit == 0 || details.offset + size == details.total);
   // What has come whole meanwhile is not put together any more.
   std::erase_if(peer.assemblies, [&](const Assembly& one) {
-    return peer.received.look(one.sequence) != ReceivedSequence::is_new;
+    return peer.received.state_of(one.sequence) != ReceivedSequence::is_new;
   });
   auto found = std::ranges::find(peer.assemblies, header.sequence, &Assembly::sequence);
   if (!is_valid || (found != peer.assemblies.end() && found->bytes.size() != details.total)) {
@@ -374,7 +375,7 @@ void Receiver::take_fragment(Peer& peer, const Header& header, const std::byte* 
     return;
   }
   std::memcpy(buffer->bytes(), found->bytes.data(), details.total);
-  take_records(peer, header, buffer->bytes(), details.total, *buffer, now);
+  handle_records(peer, header, buffer->bytes(), details.total, *buffer, now);
   if (buffer->messages == 0) parts_.buffers.give_back(*buffer);
 }
 

@@ -81,27 +81,27 @@ class Receiver {
   /// A peer has moved if everything new has come from another address for so long.
   static constexpr Time moves_after = 200'000'000;
 
-  void take_place(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now);
-  void take_datagram(const Header& header, const std::byte* rest, ReceiveBuffers::Buffer& buffer,
-                     const Incoming& place, Time now);
+  void handle_incoming(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now);
+  void handle_datagram(const Header& header, const std::byte* rest, ReceiveBuffers::Buffer& buffer,
+                       const Incoming& place, Time now);
   /// Whose it is, and its number; null: not of this connection, or changed.
   Peer* sender_of(const Header& header, const std::byte* rest, std::size_t rest_size,
                   std::uint64_t& number);
   void follow(Peer& peer, const Address& from, bool is_copy, Time now);
-  void take_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
-                             std::size_t rest_size, bool is_newest, Time now);
-  void take_records(Peer& peer, const Header& header, const std::byte* rest, std::size_t rest_size,
-                    ReceiveBuffers::Buffer& buffer, Time now);
+  void handle_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
+                               std::size_t rest_size, bool is_newest, Time now);
+  void handle_records(Peer& peer, const Header& header, const std::byte* rest,
+                      std::size_t rest_size, ReceiveBuffers::Buffer& buffer, Time now);
   enum class Verdict : std::uint8_t { acceptable, no_room, malformed };
   Verdict inspect(const Peer& peer, const std::byte* rest, std::size_t rest_size,
                   const ReceiveBuffers::Buffer& buffer);
   void consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
                ReceiveBuffers::Buffer& buffer, Time now);
-  void take_part(Peer& peer, Channel channel, const PartDetails& part, const std::byte* data,
-                 std::size_t size);
+  void handle_part(Peer& peer, Channel channel, const PartDetails& part, const std::byte* data,
+                   std::size_t size);
   bool is_valid(const PartDetails& part, std::size_t size) const noexcept;
-  void take_fragment(Peer& peer, const Header& header, const std::byte* rest, std::size_t rest_size,
-                     Time now);
+  void handle_fragment(Peer& peer, const Header& header, const std::byte* rest,
+                       std::size_t rest_size, Time now);
   void answer(Peer& peer, const GetDetails& details, Time now);
 
   const Parts parts_;

@@ -110,8 +110,8 @@ void Sender::transmit(Peer& peer, Time now) {
   if (peer.is_gone) return;
   if (now - peer.granted_at > ReceiveRoom::lifetime)
     peer.window = std::min(peer.window, peer.first_window);
-  peer.pacing.look(std::min(peer.window, peer.congestion.window()), peer.round_trip.mean(),
-                   parts_.attendance.since_poll_before(now), now);
+  peer.pacing.update(std::min(peer.window, peer.congestion.window()), peer.round_trip.mean(),
+                     parts_.attendance.since_poll_before(now), now);
   if (!peer.pacing.may_send(peer.unacknowledged.in_flight())) return;
   for (Packet* packet = peer.unacknowledged.lost() != 0
                             ? peer.unacknowledged.lost_from(peer.unacknowledged.first_sequence())
@@ -220,8 +220,8 @@ void Sender::mark_timed(Peer& peer, Time now) {
   timed_.push_back(&peer);
 }
 
-void Sender::take_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
-                                  Time now) {
+void Sender::handle_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
+                                    Time now) {
   acknowledged(peer, header.next_expected, header.received, 0, waited, now);
   // Of two that have overtaken one another the later one holds.
   if (is_newest) {
@@ -239,8 +239,8 @@ void Sender::take_acknowledgement(Peer& peer, const Header& header, bool waited,
   }
 }
 
-void Sender::take_more(Peer& peer, const Header& header, std::uint32_t bits, std::uint32_t skipped,
-                       bool waited, Time now) {
+void Sender::handle_more_received(Peer& peer, const Header& header, std::uint32_t bits,
+                                  std::uint32_t skipped, bool waited, Time now) {
   acknowledged(peer, header.next_expected, bits, 32 + skipped, waited, now);
 }
 

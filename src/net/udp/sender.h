@@ -72,11 +72,11 @@ class Sender {
 
   /// A datagram has come from there. `waited`: what it acknowledges may have waited for a process
   /// that did not poll; `is_newest`: none that was sent later has come.
-  void take_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
-                            Time now);
+  void handle_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
+                              Time now);
   /// Bits of what it has received behind those of its header and `skipped` more.
-  void take_more(Peer& peer, const Header& header, std::uint32_t bits, std::uint32_t skipped,
-                 bool waited, Time now);
+  void handle_more_received(Peer& peer, const Header& header, std::uint32_t bits,
+                            std::uint32_t skipped, bool waited, Time now);
   /// Everything that a datagram acknowledges has been taken: what is missing may be lost.
   void find_losses(Peer& peer);
   /// The peer takes nothing any more.

@@ -2,8 +2,8 @@
 // Which of a peer's datagrams have arrived: each is accepted once, in any order.
 //
 //   ReceivedSequence received;
-//   if (received.look(sequence) == ReceivedSequence::is_new) { ...; received.accept(sequence); }
-//   header.next_expected = received.next_expected();
+//   if (received.state_of(sequence) == ReceivedSequence::is_new) { ...; received.accept(sequence);
+//   } header.next_expected = received.next_expected();
 //
 // Sequence numbers wrap; they are compared by their distance.
 
@@ -21,13 +21,13 @@ class ReceivedSequence {
   enum State : std::uint8_t { is_new, is_duplicate, is_beyond };
   static constexpr std::uint32_t words = max_unacknowledged / 64;
 
-  State look(std::uint32_t sequence) const noexcept {
+  State state_of(std::uint32_t sequence) const noexcept {
     const std::uint32_t distance = sequence - next_expected_;
     if (distance >= max_unacknowledged) return distance >= 1U << 31 ? is_duplicate : is_beyond;
     return holds(sequence) ? is_duplicate : is_new;
   }
 
-  /// Requires `look(sequence) == is_new`.
+  /// Requires `state_of(sequence) == is_new`.
   void accept(std::uint32_t sequence) noexcept {
     if (sequence != next_expected_) {
       bits_[word_of(sequence)] |= bit_of(sequence);

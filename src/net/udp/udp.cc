@@ -111,8 +111,8 @@ class Udp {
     return lanes_.own().buffer(channel, peer, size);
   }
   void release(void* payload) { lanes_.holder(payload).release(payload); }
-  std::size_t poll(std::uint32_t channels, std::size_t most) {
-    return lanes_.poll(channels, most, now());
+  std::size_t poll(std::uint32_t channels, std::size_t max) {
+    return lanes_.poll(channels, max, now());
   }
   std::int32_t prepare_wait(std::span<int> descriptors, std::uint64_t& limit_ns) {
     const Time begin = now();
@@ -206,12 +206,12 @@ std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& optio
 }
 
 /// Packets of 1280 bytes, which IPv6 demands of every link, pass nearly everywhere.
-PathLimits path_limits(int family, std::size_t most) {
+PathLimits path_limits(int family, std::size_t max) {
   const std::size_t headers = (family == AF_INET ? 20 : 40) + 8;
-  const std::size_t start = std::min(most, least_mtu(AF_INET6) - headers);
+  const std::size_t start = std::min(max, least_mtu(AF_INET6) - headers);
   return {.least = static_cast<std::uint32_t>(std::min(start, least_mtu(family) - headers)),
           .start = static_cast<std::uint32_t>(start),
-          .most = static_cast<std::uint32_t>(most),
+          .max = static_cast<std::uint32_t>(max),
           .headers = static_cast<std::uint32_t>(headers)};
 }
 
@@ -232,10 +232,10 @@ PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket&
   peer.first_window =
       first_window(opened.receive_buffer,
                    2 * socket.charge(std::min<std::size_t>(peer.datagram, least_datagrams)), ranks);
-  const std::size_t most = is_near ? std::min(room, near_window) : room;
-  peer.congestion = {.initial = is_near ? most : 16 * least,
+  const std::size_t max = is_near ? std::min(room, near_window) : room;
+  peer.congestion = {.initial = is_near ? max : 16 * least,
                      .least = 2 * least,
-                     .most = most,
+                     .max = max,
                      .delay_counts = !is_near};
   peer.is_paced = !is_near;
   return peer;

@@ -145,16 +145,16 @@ TYPED_TEST(Atomic, HotWordKeepsTheLargestAndTheSmallest) {
     once<T>(ad, 0, segment_of(0) + smallest, GEX_OP_MIN, value);
   }
   barrier();
-  T most = 0;
+  T max = 0;
   T least = 30000;
   for (int r = 0; r < static_cast<int>(size()); ++r) {
     for (int i = 0; i < 100; ++i) {
       const auto value = static_cast<T>((i * 37 + r * 101) % 10000 + 1);
-      most = std::max(most, value);
+      max = std::max(max, value);
       least = std::min(least, value);
     }
   }
-  EXPECT_EQ(once<T>(ad, 0, segment_of(0) + hot, GEX_OP_GET), most);
+  EXPECT_EQ(once<T>(ad, 0, segment_of(0) + hot, GEX_OP_GET), max);
   EXPECT_EQ(once<T>(ad, 0, segment_of(0) + smallest, GEX_OP_GET), least);
   barrier();
   gex_AD_Destroy(ad);

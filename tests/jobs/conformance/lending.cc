@@ -49,11 +49,11 @@ void one_after_the_other() {
   for (const gex_Rank_t needy : {0U, 2U, 3U, 0U}) {
     barrier();
     if (gex_TM_QueryRank(team) != needy) continue;
-    int most = 0;
-    while (most < share + bank) {
+    int max = 0;
+    while (max < share + bank) {
       const int now = allowance(1);
       REQUIRE(now <= share + bank);
-      if (now > most) most = now;
+      if (now > max) max = now;
     }
   }
   barrier();

@@ -573,9 +573,9 @@ TEST(Flags, AnEmptyRangeIsInEverySegment) {
 // GEX_FLAG_LC_COPY_YES: the source may be reused on return, whatever the network does with it.
 
 TEST(LocalCopy, TheSourceMayBeReusedOnReturn) {
-  constexpr std::size_t most = 60000;
+  constexpr std::size_t max = 60000;
   std::size_t at = 0;
-  for (const std::size_t size : {std::size_t{1}, std::size_t{9000}, most}) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{9000}, max}) {
     barrier();
     const std::vector<std::byte> pattern = patterned(size + rank(), size);
     std::vector<std::byte> source = pattern;
@@ -588,15 +588,15 @@ TEST(LocalCopy, TheSourceMayBeReusedOnReturn) {
     gex_Event_Wait(whole);
 
     source = pattern;
-    gex_RMA_PutNBI(team(), next(), to + most, source.data(), size, GEX_EVENT_GROUP,
+    gex_RMA_PutNBI(team(), next(), to + max, source.data(), size, GEX_EVENT_GROUP,
                    GEX_FLAG_LC_COPY_YES);
     EXPECT_EQ(gex_NBI_Test(GEX_EC_LC, 0), GASNET_OK);
     std::memset(source.data(), 0, size);
     gex_NBI_Wait(GEX_EC_PUT, 0);
     barrier();
     EXPECT_TRUE(holds(own_segment() + at, size + previous(), size));
-    EXPECT_TRUE(holds(own_segment() + at + most, size + previous(), size));
-    at += 2 * most;
+    EXPECT_TRUE(holds(own_segment() + at + max, size + previous(), size));
+    at += 2 * max;
   }
 }
 

@@ -139,9 +139,9 @@ Handlers handlers({
 
 /// Sizes that travel differently between ranks, up to the largest.
 std::vector<std::size_t> medium_sizes() {
-  const std::size_t most = gex_AM_MaxRequestMedium(team(), rank(), GEX_EVENT_NOW, 0, 0);
-  std::vector<std::size_t> sizes = {0, 1, 8, 48, 255, 256, 257, 4096, 20000, most};
-  std::erase_if(sizes, [=](std::size_t bytes) { return bytes > most; });
+  const std::size_t max = gex_AM_MaxRequestMedium(team(), rank(), GEX_EVENT_NOW, 0, 0);
+  std::vector<std::size_t> sizes = {0, 1, 8, 48, 255, 256, 257, 4096, 20000, max};
+  std::erase_if(sizes, [=](std::size_t bytes) { return bytes > max; });
   return sizes;
 }
 

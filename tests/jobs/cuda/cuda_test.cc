@@ -323,11 +323,11 @@ gex_MK_t kind_of_first() {
 void exhaust() {
   gex_MK_t kind = kind_of_first();
   gex_Segment_t some = GEX_SEGMENT_INVALID, more = GEX_SEGMENT_INVALID;
-  constexpr std::uintptr_t most = std::uintptr_t{40} << 20;
-  CHECK(gex_Segment_Create(&some, client, nullptr, most, kind, 0) == GASNET_OK);
-  CHECK(gex_Segment_Create(&more, client, nullptr, most, kind, 0) == GASNET_ERR_RESOURCE);
+  constexpr std::uintptr_t max = std::uintptr_t{40} << 20;
+  CHECK(gex_Segment_Create(&some, client, nullptr, max, kind, 0) == GASNET_OK);
+  CHECK(gex_Segment_Create(&more, client, nullptr, max, kind, 0) == GASNET_ERR_RESOURCE);
   gex_Segment_Destroy(some, 0);
-  CHECK(gex_Segment_Create(&more, client, nullptr, most, kind, 0) == GASNET_OK);
+  CHECK(gex_Segment_Create(&more, client, nullptr, max, kind, 0) == GASNET_OK);
   gex_Segment_Destroy(more, 0);
   gex_MK_Destroy(kind, 0);
 }

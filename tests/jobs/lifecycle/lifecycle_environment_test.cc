@@ -102,10 +102,10 @@ TEST(Environment, WhatARankAloneIsVerboseAboutHangsNoRank) {
 }
 
 TEST(Environment, RequiredWaysAreTaken) {
-  const auto run = [](const char* required, const char* most) {
+  const auto run = [](const char* required, const char* max) {
     return job(4, {"ring"})
         .variable("GEX_CONDUIT", "emu")
-        .variable("GASNET_SUPERNODE_MAXSIZE", most)
+        .variable("GASNET_SUPERNODE_MAXSIZE", max)
         .variable("GEX_REQUIRE", required)
         .run();
   };

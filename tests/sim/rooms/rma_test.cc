@@ -33,7 +33,7 @@ std::vector<std::byte> pattern_of(gex_Rank_t owner, std::size_t bytes) {
 
 class RmaReference : public testing::Test {
  protected:
-  static Transfer to_next(std::vector<std::byte>& local) {
+  static ResolvedTransfer to_next(std::vector<std::byte>& local) {
     return resolve_transfer(conformance::team(), next(), local.data(), segment_of(next()),
                             local.size(), 0, Call::put_blocking);
   }
@@ -46,7 +46,7 @@ class RmaReference : public testing::Test {
 TEST_F(RmaReference, APutCompletesOncePerPart) {
   const std::size_t bytes = 2 * am::max_medium(next()) + 1;
   std::vector<std::byte> source = pattern_of(rank(), bytes);
-  const Transfer put = to_next(source);
+  const ResolvedTransfer put = to_next(source);
   ASSERT_EQ(parts_of(put), 3U);
   EXPECT_EQ(put_parts(put, &target, /*immediate=*/false), 0);
   std::fill(source.begin(), source.end(), std::byte{});  // is the caller's again
@@ -62,7 +62,7 @@ TEST_F(RmaReference, AGetCompletesOncePerPart) {
   std::copy(mine.begin(), mine.end(), own_segment());
   barrier();
   std::vector<std::byte> destination(bytes);
-  const Transfer get = to_next(destination);
+  const ResolvedTransfer get = to_next(destination);
   ASSERT_EQ(parts_of(get), 2U);
   EXPECT_EQ(get_parts(get, &target, /*immediate=*/false), 0);
   WAIT_UNTIL(target == 2);
@@ -82,9 +82,9 @@ TEST_F(RmaReference, AnImmediatePutThatIsRefusedHasSentNothing) {
   for (;; ++injected) {
     ASSERT_LT(injected, max_puts);
     std::uint64_t number = injected + 1;
-    const Transfer put = resolve_transfer(conformance::team(), next(), &number,
-                                          segment_of(next()) + injected * sizeof number,
-                                          sizeof number, 0, Call::put_blocking);
+    const ResolvedTransfer put = resolve_transfer(conformance::team(), next(), &number,
+                                                  segment_of(next()) + injected * sizeof number,
+                                                  sizeof number, 0, Call::put_blocking);
     if (put_parts(put, &target, /*immediate=*/true) != 0) break;
   }
   ASSERT_GT(injected, 0U);
@@ -99,7 +99,7 @@ TEST_F(RmaReference, AnImmediatePutThatIsRefusedHasSentNothing) {
 TEST_F(RmaReference, TheRestOfAnImmediatePutIsSentByPollsFromACopy) {
   const std::size_t bytes = conformance::segment_bytes;
   std::vector<std::byte> source = pattern_of(rank(), bytes);
-  const Transfer put = to_next(source);
+  const ResolvedTransfer put = to_next(source);
   ASSERT_EQ(put_parts(put, &target, /*immediate=*/true), 0);
   std::fill(source.begin(), source.end(), std::byte{});
   WAIT_UNTIL(target == parts_of(put));

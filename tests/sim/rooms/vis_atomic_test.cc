@@ -28,7 +28,7 @@ bool is_native(std::size_t blocks, std::size_t each) {
     peer.push_back(segment_of(next()) + i * stride);
     own.push_back(own_segment() + i * stride);
   }
-  rma::Transfer target =
+  rma::ResolvedTransfer target =
       rma::resolve_transfer(conformance::team(), next(), own_segment(), segment_of(next()),
                             blocks * stride, 0, Call::put_blocking);
   return vis::is_native(target, vis::BlockList(peer.data(), blocks, each),

@@ -388,9 +388,9 @@ TEST_P(OneSidedPromise, APeerThatDoesNothingHoldsUpNoOtherRank) {
       3, false,
       [&](const Host& host, const Limits&, const std::vector<Published>& all,
           unsigned char* segment) {
-        constexpr std::uint32_t most = 20000;
-        std::vector<std::uint64_t> values(most);
-        for (std::uint32_t i = 0; i < most; ++i) values[i] = i + 1;
+        constexpr std::uint32_t max = 20000;
+        std::vector<std::uint64_t> values(max);
+        for (std::uint32_t i = 0; i < max; ++i) values[i] = i + 1;
         Completion to_idle{0}, to_other{0};
         const auto put = [&](std::uint32_t peer, std::uint32_t number, Completion& done) {
           const Remote remote = all[peer].at(peer, 8 * std::size_t{number});
@@ -410,7 +410,7 @@ TEST_P(OneSidedPromise, APeerThatDoesNothingHoldsUpNoOtherRank) {
         }
         barrier_with_progress();
         if (host.rank == 0) {
-          for (int refused = 0; refused < 1000 && accepted < static_cast<int>(most);) {
+          for (int refused = 0; refused < 1000 && accepted < static_cast<int>(max);) {
             if (put(1, static_cast<std::uint32_t>(accepted), to_idle))
               ++accepted;
             else

@@ -135,8 +135,8 @@ class ConduitPromise : public testing::TestWithParam<Subject> {
   }
 
   /// One turn of a wait for a peer, which may need this core.
-  void poll_or_yield(std::uint32_t channels, std::size_t most = everything) {
-    if (conduit->poll(channels, most) == 0) std::this_thread::yield();
+  void poll_or_yield(std::uint32_t channels, std::size_t max = everything) {
+    if (conduit->poll(channels, max) == 0) std::this_thread::yield();
   }
 
   const Conduit* conduit = nullptr;

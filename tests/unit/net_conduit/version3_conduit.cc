@@ -13,7 +13,7 @@ struct ConduitOfVersion3 {
   const char* description;
   int (*attach)(const void* host, void* limits);
   int (*send)(uint32_t channel, uint32_t peer, const void* pieces, size_t count);
-  size_t (*poll)(uint32_t channels, size_t most);
+  size_t (*poll)(uint32_t channels, size_t max);
   void (*detach)();
   void* optional[9];
 };

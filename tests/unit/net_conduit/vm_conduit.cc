@@ -80,7 +80,7 @@ class Vm {
   SendResult send(Channel channel, uint32_t peer, std::span<const Piece> pieces) {
     return messages_.send(channel, peer, pieces.data(), pieces.size());
   }
-  size_t poll(uint32_t channels, size_t most) { return messages_.poll(channels, most); }
+  size_t poll(uint32_t channels, size_t max) { return messages_.poll(channels, max); }
   void leave() { messages_.detach(); }
 
   bool register_segment(const SegmentMemory& memory, void* key) {

@@ -270,8 +270,8 @@ std::vector<std::uint64_t> scripted_order(std::uint64_t seed) {
   Ranks ranks(3, 16, false, seed);
   std::vector<std::uint64_t> order;
   std::uint64_t next = 0;
-  const auto collect = [&](std::size_t most) {
-    const auto numbers = poll_numbers(ranks[0], both, most);
+  const auto collect = [&](std::size_t max) {
+    const auto numbers = poll_numbers(ranks[0], both, max);
     order.insert(order.end(), numbers.begin(), numbers.end());
   };
   for (int round = 0; round < 20; ++round) {

@@ -87,12 +87,12 @@ inline std::uint64_t number_in(const void* message, std::size_t size) {
 }
 
 inline std::vector<std::uint64_t> poll_numbers(EmuNetwork& at, std::uint32_t channels = both,
-                                               std::size_t most = everything) {
+                                               std::size_t max = everything) {
   std::vector<std::uint64_t> numbers;
   handler = [&](std::uint32_t, Channel, const void* message, std::size_t size) {
     numbers.push_back(number_in(message, size));
   };
-  const std::size_t delivered = at.poll(channels, most);
+  const std::size_t delivered = at.poll(channels, max);
   EXPECT_EQ(delivered, numbers.size());
   return numbers;
 }

@@ -31,7 +31,7 @@ class OneSidedTest : public testing::Test {
   bool take(std::uint32_t peer, std::uint32_t get, std::uint64_t offset, std::size_t size) {
     const GetDataDetails details{offset, get, 0, 0};
     const bool is_expected = one_sided.expects(peer, details, size);
-    one_sided.take(peer, details, bytes.data() + offset, size);
+    one_sided.handle_data(peer, details, bytes.data() + offset, size);
     return is_expected;
   }
 

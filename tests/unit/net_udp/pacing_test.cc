@@ -17,7 +17,7 @@ constexpr Time between_polls = 1'000;
 /// What leaves in one poll.
 std::size_t send_some(Pacing& pacing, std::size_t& in_flight, Time absent, Time now) {
   std::size_t left = 0;
-  for (pacing.look(window, round_trip, absent, now);
+  for (pacing.update(window, round_trip, absent, now);
        in_flight + datagram <= window && pacing.may_send(in_flight + datagram); left += datagram) {
     pacing.sent(datagram);
     in_flight += datagram;
@@ -60,14 +60,14 @@ TEST(Pacing, NothingWaitsWhileNoMoreThanAStepIsInFlight) {
   }
   // All of it is acknowledged, and no time has passed.
   for (int i = 0; i < 1000; ++i) {
-    pacing.look(window, round_trip, 0, now);
+    pacing.update(window, round_trip, 0, now);
     EXPECT_TRUE(pacing.may_send(4 * datagram));
     pacing.sent(datagram);
   }
   // What was sent so does not hold the next window up for long.
   bool may_send = false;
   for (const Time end = now + round_trip / 4; now < end; now += between_polls) {
-    pacing.look(window, round_trip, between_polls, now);
+    pacing.update(window, round_trip, between_polls, now);
     may_send |= pacing.may_send(window);
   }
   EXPECT_TRUE(may_send);
@@ -76,8 +76,8 @@ TEST(Pacing, NothingWaitsWhileNoMoreThanAStepIsInFlight) {
 TEST(Pacing, ShortRoundTripsAndWaysWithoutAQueueAreNotLimited) {
   Pacing pacing(datagram);
   Pacing of_the_loopback;
-  pacing.look(window, Pacing::shortest - 1, 0, 1'000'000'000);
-  of_the_loopback.look(window, round_trip, 0, 1'000'000'000);
+  pacing.update(window, Pacing::shortest - 1, 0, 1'000'000'000);
+  of_the_loopback.update(window, round_trip, 0, 1'000'000'000);
   for (int i = 0; i < 1000; ++i) {
     EXPECT_TRUE(pacing.may_send(window));
     EXPECT_TRUE(of_the_loopback.may_send(window));

@@ -56,7 +56,7 @@ class AcknowledgementsTest : public testing::Test {
 
   /// A sequenced datagram has come from there.
   void comes(Peer& peer, std::uint32_t sequence) {
-    ASSERT_EQ(peer.received.look(sequence), ReceivedSequence::is_new);
+    ASSERT_EQ(peer.received.state_of(sequence), ReceivedSequence::is_new);
     peer.received.accept(sequence);
     ++peer.unanswered;
     acknowledgements.owe(peer);

@@ -16,12 +16,12 @@ constexpr Time second = 1'000'000'000;
 /// Two ranks whose interfaces take packets of 1500 bytes (or more), and what rank 0 does to rank 1.
 class Way {
  public:
-  explicit Way(std::size_t most = 1472, double loss = 0)
+  explicit Way(std::size_t max = 1472, double loss = 0)
       : ranks(2, {.seed = 5,
                   .loss = loss,
                   .delay = 50'000,
                   .receive_buffer = std::size_t{8} << 20,
-                  .max_datagram = most,
+                  .max_datagram = max,
                   .joins = true,
                   .searches = true}),
         memory(1 << 20),

@@ -80,14 +80,14 @@ class Ranks {
       if (faults.searches)
         peer.path = {.least = 548,
                      .start = 1252,
-                     .most = static_cast<std::uint32_t>(peer.datagram),
+                     .max = static_cast<std::uint32_t>(peer.datagram),
                      .headers = 28};
       peer.first_window = first_window(faults.receive_buffer, 4480, count);
       // Over a real network, where the links have a rate.
       const bool is_far = faults.rate != 0;
       peer.congestion = {.initial = is_far ? std::size_t{16 * 2240} : faults.receive_buffer,
                          .least = is_far ? 4480U : 8192U,
-                         .most = faults.receive_buffer,
+                         .max = faults.receive_buffer,
                          .delay_counts = is_far};
       peer.is_paced = is_far && faults.is_paced;
     }
@@ -122,9 +122,9 @@ class Ranks {
     return endpoints[from]->send(channel, to, pieces, network.now);
   }
   std::size_t poll(std::uint32_t rank, std::uint32_t channels = both,
-                   std::size_t most = everything) {
+                   std::size_t max = everything) {
     current_rank = rank;
-    return endpoints[rank]->poll(channels, most, network.now);
+    return endpoints[rank]->poll(channels, max, network.now);
   }
   /// All ranks poll once, and some time passes.
   void step(Time by = 1000) {

@@ -49,8 +49,8 @@ class Sleepers {
  private:
   Time sleeps_until(std::uint32_t rank) {
     // Polls in which nothing is received or sent must come to an end.
-    constexpr int most = 10'000;
-    for (int i = 0; i < most; ++i) {
+    constexpr int max = 10'000;
+    for (int i = 0; i < max; ++i) {
       ranks_.poll(rank);
       ++polls;
       // The socket is level-triggered: what has come ends the sleep at once.

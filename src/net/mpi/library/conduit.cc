@@ -25,8 +25,8 @@ class Mpi {
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
     return network_ ? network_->send(channel, peer, pieces) : would_block;
   }
-  std::size_t poll(std::uint32_t channels, std::size_t most) {
-    return network_ ? network_->poll(channels, most) : 0;
+  std::size_t poll(std::uint32_t channels, std::size_t max) {
+    return network_ ? network_->poll(channels, max) : 0;
   }
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
     return network_ ? network_->buffer(channel, peer, size) : nullptr;

@@ -168,18 +168,18 @@ void Network::arrived(Slot& slot, const MPI_Status& status) {
   slot.size = static_cast<std::size_t>(size);
   if (status.MPI_TAG == control_tag) {
     took_control_ = true;
-    one_sided_.take(slot.source, {slot.memory, slot.size});
+    one_sided_.handle_control(slot.source, {slot.memory, slot.size});
     give_back(slot);
     return;
   }
   arrivals_.push(status.MPI_TAG == reply_channel ? reply_channel : request_channel, &slot);
 }
 
-void Network::take_arrivals() {
+void Network::collect_arrivals() {
   // One call moves MPI on and looks at the oldest receive. Another follows only where the last poll
   // has taken something too: a message alone is not held up by it.
-  const std::size_t most = empty_polls_ == 0 ? max_arrivals : 1;
-  for (std::size_t taken = 0; taken < most && !posted_.empty(); ++taken) {
+  const std::size_t max = empty_polls_ == 0 ? max_arrivals : 1;
+  for (std::size_t taken = 0; taken < max && !posted_.empty(); ++taken) {
     Slot& oldest = *posted_.front();
     int done = 0;
     MPI_Status status;
@@ -190,7 +190,7 @@ void Network::take_arrivals() {
   }
 }
 
-void Network::take_all_arrivals() {
+void Network::collect_all_arrivals() {
   const std::size_t count = posted_.size();
   MPI_Request requests[slots];
   MPI_Status statuses[slots];
@@ -212,23 +212,23 @@ void Network::advance() {
   const bool looks_at_all = empty_polls_ >= polls_per_full_look;
   if (looks_at_all) {
     empty_polls_ = 0;
-    take_all_arrivals();
+    collect_all_arrivals();
   } else {
-    take_arrivals();
+    collect_arrivals();
   }
   if (posted_.size() < slots / 2) post_more();
   if (in_flight_.size() >= batch || (looks_at_all && !in_flight_.empty())) complete_sends();
   one_sided_.advance(looks_at_all);
 }
 
-std::size_t Network::poll(std::uint32_t channels, std::size_t most) {
+std::size_t Network::poll(std::uint32_t channels, std::size_t max) {
   std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
   if (threaded_ && !lock.try_lock()) return 0;
   if (is_closed_) return 0;
   advance();
   std::size_t delivered = 0;
   Channel channel;
-  for (Slot* slot; delivered < most && arrivals_.pop(channels, channel, slot); ++delivered) {
+  for (Slot* slot; delivered < max && arrivals_.pop(channels, channel, slot); ++delivered) {
     if (lock) lock.unlock();
     host_.deliver(slot->source, channel, slot->memory, slot->size);
     if (threaded_) lock.lock();

@@ -69,7 +69,7 @@ class Network {
   bool start(std::string& error);
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces);
-  std::size_t poll(std::uint32_t channels, std::size_t most);
+  std::size_t poll(std::uint32_t channels, std::size_t max);
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* payload);
 
@@ -99,8 +99,8 @@ class Network {
   void post_more();
   void give_back(Slot& slot);
   void advance();
-  void take_arrivals();
-  void take_all_arrivals();
+  void collect_arrivals();
+  void collect_all_arrivals();
   void arrived(Slot& slot, const MPI_Status& status);
   void complete_sends();
   void complete_all_sends();

@@ -74,14 +74,14 @@ void OneSided::is_over(Transfer& transfer) {
   host_.complete(done);
 }
 
-OneSided::Control& OneSided::take_control(Kind kind, std::uint32_t transfer) {
+OneSided::Control& OneSided::new_control(Kind kind, std::uint32_t transfer) {
   Control& control = *controls_.take();
   control.header = {kind, transfer, 0, 0, 0, 0};
   return control;
 }
 
-OneSided::Control& OneSided::take_control(Kind kind, const Transfer& transfer,
-                                          const Remote& remote) {
+OneSided::Control& OneSided::new_control(Kind kind, const Transfer& transfer,
+                                         const Remote& remote) {
   Control& control = *controls_.take();
   control.header = {kind, transfer.number, static_cast<const SegmentKey*>(remote.key)->segment,
                     0,    remote.address,  transfer.size};
@@ -129,7 +129,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
   if (put == nullptr) return would_block;
   put->unanswered = 1;
   const bool is_inline = size <= max_inline;
-  Control& control = take_control(is_inline ? Kind::put_inline : Kind::put, *put, remote);
+  Control& control = new_control(is_inline ? Kind::put_inline : Kind::put, *put, remote);
   if (is_inline) {
     std::memcpy(control.data.data(), local, size);
     send(remote.peer, control, size);
@@ -159,11 +159,11 @@ SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, vo
   } else {
     get->unanswered = 1;
   }
-  send(remote.peer, take_control(Kind::get, *get, remote), 0);
+  send(remote.peer, new_control(Kind::get, *get, remote), 0);
   return sent;
 }
 
-void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
+void OneSided::handle_control(std::uint32_t source, std::span<const std::byte> message) {
   Header header;
   if (message.size() < sizeof header) refuse(source);
   std::memcpy(&header, message.data(), sizeof header);
@@ -193,7 +193,7 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
         pend(request, {What::get_data, source, header.transfer});
         return;
       }
-      Control& answer = take_control(Kind::got, header.transfer);
+      Control& answer = new_control(Kind::got, header.transfer);
       std::memcpy(answer.data.data(), place, header.size);
       send(source, answer, header.size);
       return;
@@ -206,7 +206,7 @@ void OneSided::take(std::uint32_t source, std::span<const std::byte> message) {
       return;
     }
     case Kind::done:
-      if (transfers_.take_answers(source, data) * sizeof header.transfer != data.size())
+      if (transfers_.handle_answers(source, data) * sizeof header.transfer != data.size())
         refuse(source);
       return;
   }
@@ -258,7 +258,7 @@ void OneSided::test_some() {
 
 void OneSided::acknowledge() {
   transfers_.send_answers([this](std::uint32_t peer, std::span<const std::uint32_t> puts) {
-    Control& control = take_control(Kind::done, 0);
+    Control& control = new_control(Kind::done, 0);
     std::memcpy(control.data.data(), puts.data(), puts.size_bytes());
     send(peer, control, puts.size_bytes());
     return true;

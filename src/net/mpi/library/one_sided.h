@@ -57,7 +57,7 @@ class OneSided final : private TransferOwner<Transfer> {
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done);
 
   /// A control message that has arrived.
-  void take(std::uint32_t source, std::span<const std::byte> message);
+  void handle_control(std::uint32_t source, std::span<const std::byte> message);
   /// Completes and acknowledges what MPI has completed. `looks_at_all`: asks for control messages
   /// that it has sent, too, which otherwise wait until there are several.
   void advance(bool looks_at_all) {
@@ -122,9 +122,9 @@ class OneSided final : private TransferOwner<Transfer> {
   void source_is_free(Transfer& transfer) override;
   void is_over(Transfer& transfer) override;
 
-  Control& take_control(Kind kind, std::uint32_t transfer);
+  Control& new_control(Kind kind, std::uint32_t transfer);
   /// That names the place of this process's transfer.
-  Control& take_control(Kind kind, const Transfer& transfer, const Remote& remote);
+  Control& new_control(Kind kind, const Transfer& transfer, const Remote& remote);
   void send(std::uint32_t peer, Control& control, std::size_t data_size);
   void pend(MPI_Request request, const Pending& pending);
   void test_some();

@@ -78,11 +78,11 @@ struct Request {
 };
 
 /// Made and owned by a TeamCollectives, used for one operation after the other.
-struct Operation {
+struct Collective {
   Request request;
   TeamCollectives* owner = nullptr;
-  Operation* behind = nullptr;   ///< in an OperationQueue
-  bool shared = false;           ///< a SharedOperation; else a MessageOperation
+  Collective* behind = nullptr;  ///< in a CollectiveQueue
+  bool shared = false;           ///< a SharedCollective; else a MessageCollective
   bool entered = false;          ///< data may move
   std::uint32_t completion = 0;  ///< completes_together: number of its barrier
   /// Nothing is left to do here.
@@ -102,7 +102,7 @@ struct Operation {
 
 /// Operations in the order of their calls. An operation is in one queue at a time.
 template <class T>
-class OperationQueue {
+class CollectiveQueue {
  public:
   T* front() const noexcept { return static_cast<T*>(first_); }
   bool empty() const noexcept { return first_ == nullptr; }
@@ -122,8 +122,8 @@ class OperationQueue {
   }
 
  private:
-  Operation* first_ = nullptr;
-  Operation* last_ = nullptr;
+  Collective* first_ = nullptr;
+  Collective* last_ = nullptr;
 };
 
 }  // namespace gex::coll

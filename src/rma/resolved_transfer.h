@@ -14,7 +14,7 @@
 namespace gex::rma {
 
 /// A transfer whose flags are resolved.
-struct Transfer {
+struct ResolvedTransfer {
   Call call;
   gex_EP_t local_endpoint;
   gex_Rank_t jobrank;
