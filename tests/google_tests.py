@@ -32,7 +32,7 @@ def listed(program, chosen):
 
 
 def environment(**more):
-    """Without what says which tests to run: that is said here."""
+    """Without options and variables that select tests: these are selected here."""
     kept = {name: value for name, value in os.environ.items()
             if name not in ("GTEST_FILTER", "GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX")}
     return {**kept, **more}

@@ -63,8 +63,8 @@ def main():
             expect(sorted(only + rest) == sorted(NAMES), f"not each test once: {only}, {rest}")
         status, some, _ = ran(program, "--of=*Kill*", "--without=*Bad*:*hosts", "--only=*")
         expect((status, some) == (0, ["Job/Kill.ARank/fork"]), f"other tests: {some}")
-        status, _, said = ran(program, "--only=Nothing.*")
-        expect(status == 1 and "no test of" in said, "no test to run is taken for success")
+        status, _, printed = ran(program, "--only=Nothing.*")
+        expect(status == 1 and "no test of" in printed, "no test to run is taken for success")
 
 
 if __name__ == "__main__":

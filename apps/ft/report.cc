@@ -22,11 +22,11 @@ Spread spread(const Outcome& outcome, double Traffic::*seconds) {
   return result;
 }
 
-/// The most that any rank sent: all send as many.
+/// The maximum that any rank sent: all send as many.
 std::uint64_t messages(const Outcome& outcome) {
-  std::uint64_t most = 0;
-  for (const Traffic& traffic : outcome.traffic) most = std::max(most, traffic.messages);
-  return most;
+  std::uint64_t max = 0;
+  for (const Traffic& traffic : outcome.traffic) max = std::max(max, traffic.messages);
+  return max;
 }
 
 double rate(const Run& run, const Outcome& outcome) {

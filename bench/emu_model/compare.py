@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs `gexperf emu` over many models (docs/emu.md), and says how true emu is to each of them.
+"""Runs `gexperf emu` over many models (docs/emu.md), and prints how true emu is to each of them.
 
-Prints for each model how many times what it says each row took, and in the end which was furthest
+Prints for each model how many times what it promises each row took, and in the end which was furthest
 from it. A star marks what no quiet run was to be had of.
 
     bench/emu_model/compare.py --bin build/release/bin
@@ -54,9 +54,9 @@ class Programs:
         """Its latency in microseconds, and its bandwidth in 10^6 bytes a second."""
         conduits = json_of([self.gexinfo, "--json"], GEX_EMU=model)["conduits"]
         emu = next(conduit for conduit in conduits if conduit["name"] == "emu")
-        said = next(choice["text"] for choice in emu["choices"] if choice["name"] == "model")
-        bandwidth = re.search(r"\bbandwidth (\S+) MB/s", said)
-        return (float(re.search(r"\blatency (\S+) us", said)[1]),
+        text = next(choice["text"] for choice in emu["choices"] if choice["name"] == "model")
+        bandwidth = re.search(r"\bbandwidth (\S+) MB/s", text)
+        return (float(re.search(r"\blatency (\S+) us", text)[1]),
                 float(bandwidth[1]) if bandwidth else float("inf"))
 
 
@@ -90,9 +90,9 @@ def main():
         for row in rows:
             if row["accepted"] and (worst is None or abs(row["ratio"] - 1) > abs(worst[0] - 1)):
                 worst = (row["ratio"], f"{row['name']} over {model}")
-    said = f"{worst[0]:.3f}, {worst[1]}" if worst else "no run was quiet"
+    furthest = f"{worst[0]:.3f}, {worst[1]}" if worst else "no run was quiet"
     print(f"furthest from its model, of those with at least {LEAST_LATENCY_US} us and at most {half} "
-          f"MB/s, which is half of a copy's: {said}")
+          f"MB/s, which is half of a copy's: {furthest}")
 
 
 if __name__ == "__main__":

@@ -49,11 +49,11 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
   descriptor.client_buffer = arguments.client_buffer != nullptr;
   if (descriptor.client_buffer) {
     descriptor.address = const_cast<void*>(arguments.client_buffer);
-    descriptor.size = std::min(arguments.most, limit);
+    descriptor.size = std::min(arguments.most_payload, limit);
     return true;
   }
   const std::size_t size =
-      std::min({arguments.most, limit, static_cast<std::size_t>(max_medium_payload)});
+      std::min({arguments.most_payload, limit, static_cast<std::size_t>(max_medium_payload)});
   descriptor.size = size;
   if (!arguments.is_long && place_of(arguments.arg_count, size) != Place::slab &&
       size <= small_payload_bytes) {

@@ -18,8 +18,8 @@ namespace gex::am {
 
 struct PrepareArguments {
   const void* client_buffer;
-  std::size_t least;
-  std::size_t most;
+  std::size_t least_payload;
+  std::size_t most_payload;
   void* destination;  ///< long messages
   bool is_long;
   gex_Flags_t flags;

@@ -174,14 +174,14 @@ void record_commit(gex_AM_SrcDesc_t sd, std::size_t nbytes) {
       sd->is_reply ? sd->token->header.source : gex::resolve(sd->tm, sd->rank).jobrank, nbytes);
 }
 
-gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, std::size_t least,
-                                            std::size_t most, void* dest_addr, bool is_long,
+gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, std::size_t least_payload,
+                                            std::size_t most_payload, void* dest_addr, bool is_long,
                                             bool reply, gex_Event_t* lc_opt, gex_Flags_t flags,
                                             unsigned numargs, std::size_t limit) {
-  if (least > limit)
-    fatal("%s: least_payload %zu is above the limit of %zu", name_of(call), least, limit);
-  if (most < least)
-    fatal("%s: most_payload %zu is below least_payload %zu", name_of(call), most, least);
+  if (least_payload > limit)
+    fatal("%s: least_payload %zu is above the limit of %zu", name_of(call), least_payload, limit);
+  if (most_payload < least_payload)
+    fatal("%s: most_payload %zu is below least_payload %zu", name_of(call), most_payload, least_payload);
   if (numargs > gex_AM_MaxArgs())
     fatal("%s: %u arguments are more than gex_AM_MaxArgs()", name_of(call), numargs);
   if (checked()) {
@@ -198,7 +198,7 @@ gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, s
     if (client_buf != nullptr) check_local_completion(call, lc_opt, reply);
   }
   complete_locally(lc_opt);
-  return {client_buf, least, most, dest_addr, is_long, flags, numargs};
+  return {client_buf, least_payload, most_payload, dest_addr, is_long, flags, numargs};
 }
 
 /// The limit of least_payload that Prepare must accept.

@@ -83,8 +83,8 @@ std::byte* Injection::begin(std::size_t max_bytes) noexcept {
   if (deferred_ != nullptr) return begin_deferred(max_bytes);
   message_ = am::prepare_request(route_.tm, route_.rank,
                                  {.client_buffer = nullptr,
-                                  .least = 0,
-                                  .most = max_bytes,
+                                  .least_payload = 0,
+                                  .most_payload = max_bytes,
                                   .destination = nullptr,
                                   .is_long = false,
                                   .flags = route_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},

@@ -227,8 +227,8 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
            description_bytes, what);
   require_own(part, token, bytes, what);
   gex_AM_SrcDesc_t reply = am::prepare_reply(token, {.client_buffer = nullptr,
-                                                     .least = bytes,
-                                                     .most = bytes,
+                                                     .least_payload = bytes,
+                                                     .most_payload = bytes,
                                                      .destination = nullptr,
                                                      .is_long = false,
                                                      .flags = 0,

@@ -7,7 +7,7 @@ Each fault is tried N times on a job of three hosts, or two, with two ranks each
 time is checked, and counted in the table's columns:
 
   ended     gexrun ended by itself, and all ranks with it
-  in time   5 s after the fault at most (8 where connections break, which nobody else tells of), or
+  in time   5 s after the fault at most (8 where connections break, which no other process reports), or
             after the end of one that the job survives
   status    its exit status is the one that the fault asks for
   named     the one message that was wanted is among the lines, and no line is repeated
@@ -60,7 +60,7 @@ def kill_root(trial):
 
 
 def have_rank_leave(trial):
-    """Rank 2, as the job was told; the other of the host does not heed it."""
+    """Rank 2, as the scenario asks; the other of the host does not heed it."""
     for process in trial.rank_processes(trial.hosts[1]):
         os.kill(process, signal.SIGUSR1)
 
@@ -73,8 +73,8 @@ def root_port(place, name):
     return int(find()[0])
 
 
-def strangers(words):
-    """Others than the guardians talk to the root while a host is on its way."""
+def garbage_at_root(words):
+    """Others than the guardians send to the root while a host is on its way."""
     def talk(trial):
         place, address, name = trial.launcher.root(trial.job.network)
         script = ("import socket,sys\n"
@@ -169,36 +169,36 @@ def rank_ports(trial):
     return found
 
 
-def all_are_heard(trial):
+def all_are_accepted(trial):
     """No connection waits for a rank to accept it."""
     return all(line.split()[2] == "0" for host in trial.hosts
                for line in host.call("ss", "-Hltun").splitlines())
 
 
 def garbage_at_ports(trial):
-    """Before the ranks have connected with all others, and while they talk; some of the strangers'
-    connections stay until the job has ended."""
+    """Before the ranks have connected with all others, and while they talk; some of the
+    unauthenticated connections stay until the job has ended."""
     front = trial.job.network.front
-    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stranger.py")
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "garbage.py")
 
-    def babble():
+    def send_garbage():
         several = [subprocess.Popen([*front.enter(), sys.executable, script, *place],
                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
                    for place in rank_ports(trial)]
-        trial.strangers += several
+        trial.senders += several
         for one in several:
-            if one.stdout.readline() != "said\n":
-                raise RuntimeError("a stranger could not speak")
-        namespaces.wait_for(lambda: all_are_heard(trial), "the ranks still accept connections")
-    babble()
+            if one.stdout.readline() != "sent\n":
+                raise RuntimeError("garbage could not be sent")
+        namespaces.wait_for(lambda: all_are_accepted(trial), "the ranks still accept connections")
+    send_garbage()
     begin_talk(trial)
-    babble()
+    send_garbage()
     trial.process.send_signal(signal.SIGUSR1)
     trial.begun = time.monotonic()
 
 
 def messages_without_cookie(trial):
-    """Strangers that speak libfabric's protocol."""
+    """From peers without the cookie that speak libfabric's protocol."""
     for _, address, port in rank_ports(trial):
         for what in ("send", "read"):
             trial.job.network.front.call(trial.job.tool("ofi_outsider"), OFI["GEX_OFI_PROVIDER"], address,
@@ -226,7 +226,7 @@ def flood(name, conduit, kib_a_peer, scenario="flood", repeats=False):
 
 def ends_amid_talk(name, conduit, checks, repeats=False, mpi=None):
     """What ends a job whose ranks talk over a network, which often is the first to notice; but the
-    one who knows what has happened says it."""
+    process that has detected what has happened reports it."""
     talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit,
                "mpi": mpi}
     yield Fault(f"rank killed amid talk, {name}", amid_talk(signal_rank(signal.SIGKILL)), 137,
@@ -245,10 +245,10 @@ def ends_amid_talk(name, conduit, checks, repeats=False, mpi=None):
                 None, **talking)
     yield Fault(f"launcher interrupted amid talk, {name}", amid_talk(interrupt_launcher), 130,
                 INTERRUPTED, **talking)
-    for how, status, said in (("exit", 3, EXITED), ("success", 1, MISSED), ("_exit", 4, UNSAID_END),
+    for how, status, line in (("exit", 3, EXITED), ("success", 1, MISSED), ("_exit", 4, UNSAID_END),
                               ("gasnet_exit", 5, None)):
         yield Fault(f"rank leaves by {how} amid talk, {name}", amid_talk(lambda trial: None), status,
-                    said, **{**talking, "scenario": ("serve", how)})
+                    line, **{**talking, "scenario": ("serve", how)})
     yield Fault(f"rank killed beside a frozen one, {name}", amid_talk(kill_rank_beside_frozen), 137,
                 KILLED, repeats=repeats, **talking)
 
@@ -302,12 +302,12 @@ def ucx_faults(build, checks):
     kib_a_peer = int(re.search(r"at most (\d+) KiB a\s+peer", section)[1])
     yield flood("ucx", "ucx", kib_a_peer, repeats=True)
     yield flood("puts and gets over ucx", "ucx", kib_a_peer, "flood-rma", repeats=True)
-    strangers_at_ports = Fault("garbage at the ports of ucx", garbage_at_ports, 0, None, ("serve",),
+    garbage_at_ucx_ports = Fault("garbage at the ports of ucx", garbage_at_ports, 0, None, ("serve",),
                                repeats=True, program="fault_probe", hosts=2, conduit="ucx",
                                counted="rounds of all ranks")
     # UCX warns of each of them.
-    strangers_at_ports.environment["UCX_LOG_LEVEL"] = "fatal"
-    yield strangers_at_ports
+    garbage_at_ucx_ports.environment["UCX_LOG_LEVEL"] = "fatal"
+    yield garbage_at_ucx_ports
 
 
 def goes_on_amid_talk(name, conduit, repeats=False):
@@ -347,7 +347,7 @@ def network_faults(build, checks):
         return
     yield from ends_amid_talk("ofi", "ofi", checks)
     yield from goes_on_amid_talk("ofi", "ofi")
-    # Who notices first waits 4.5 s for somebody who knows more.
+    # The first to notice waits 4.5 s for a report with a better reason.
     yield Fault("connections broken amid talk, ofi", amid_talk(break_connections), 0, None,
                 or_ends=(1, BROKEN), within=8,
                 **{**serve, "conduit": "ofi", "counted": "rounds of all ranks|: ofi: "})
@@ -365,7 +365,7 @@ def network_faults(build, checks):
 
 
 def faults_under_others(build, no_pmix):
-    """Ranks of other launchers that are there. Of a death these know first, say so themselves, and may
+    """Ranks of other launchers that are there. These detect a death first, report it themselves, and may
     end before our line has come through them."""
     there = [launcher for launcher in launchers.OF_OTHERS
              if launcher.installed() and not (no_pmix and launcher.by_pmix)]
@@ -380,9 +380,9 @@ def faults_under_others(build, no_pmix):
         when_cut = str if launcher.relays_when_cut else IfAny
         when_gone = str if launcher.relays_when_gone else IfAny
         yield Fault(f"rank killed, {name}", signal_rank(signal.SIGKILL), None, ANYTHING,
-                    counted=launcher.tells_of_death(signal.SIGKILL), **on_two)
+                    counted=launcher.reports_death(signal.SIGKILL), **on_two)
         yield Fault(f"rank at fault, {name}", signal_rank(signal.SIGSEGV), None, ANYTHING,
-                    counted=launcher.tells_of_death(signal.SIGSEGV), **ours)
+                    counted=launcher.reports_death(signal.SIGSEGV), **ours)
         yield Fault(f"rank exits with status 3, {name}", have_rank_leave, 3, of_rank_0(EXITED),
                     ("leave", "exit"), **leaves, **on_two)
         yield Fault(f"rank returns before a collective call, {name}", have_rank_leave, 1,
@@ -396,21 +396,21 @@ def faults_under_others(build, no_pmix):
                     when_gone(of_rank_0(LOST)), **gone, **ours)
         yield Fault(f"host of rank 0 gone, {name}", lambda trial: trial.hosts[0].kill(), None,
                     when_gone(CUT_OFF), **gone, **ours)
-        # All hosts say so, but their ranks end at once, and another's launcher then those of the others.
+        # All hosts report it, but their ranks end at once, and another's launcher then those of the others.
         yield Fault(f"root killed, {name}", kill_root, None,
                     Each(CUT_OFF.replace("2", "[12]") +
                          "the connection to the root of the job has ended$"), **ours)
         yield Fault(f"guardian killed, {name}", kill_adopting_guardian, None, ANYTHING, **on_two)
         if launcher.joins_by_front:
-            yield Fault(f"garbage at the root's port, {name}", strangers(GARBAGE), 0,
+            yield Fault(f"garbage at the root's port, {name}", garbage_at_root(GARBAGE), 0,
                         of_rank_0(REFUSED), ("exchange", "1000"), waits=False, late_host=True, **ours)
         if launcher.ends_job:
             yield Fault(f"launcher killed, {name}", kill_launcher, None, None, **on_two)
 
 
-def of_rank_0(said):
-    """What the root says, which under another launcher is no gexrun."""
-    return said.replace("gexrun", "gex")
+def of_rank_0(line):
+    """A line of the root's, which under another launcher is no gexrun."""
+    return line.replace("gexrun", "gex")
 
 
 # The default of GEX_UDP_MEMORY.
@@ -454,7 +454,7 @@ FAULTS = [
     Fault("host gone", lambda trial: trial.hosts[1].kill(), 1, LOST),
     Fault("launcher killed (SIGKILL)", kill_launcher, -signal.SIGKILL, None),
     Fault("launcher interrupted", interrupt_launcher, 130, INTERRUPTED),
-    *(Fault(name, strangers(words), 0, REFUSED, ("exchange", "1000"), waits=False, late_host=True)
+    *(Fault(name, garbage_at_root(words), 0, REFUSED, ("exchange", "1000"), waits=False, late_host=True)
       for name, words in (("garbage at the root's port", GARBAGE),
                           ("handshake without the secret", HEADER),
                           ("handshake cut short", HEADER[:20]))),
@@ -469,11 +469,11 @@ def main():
     parser.add_argument("--short", action="store_true",
                         help="leaves out what is tried by another launcher or over another network too")
     parser.add_argument("--checks", action="store_true",
-                        help="the build's library checks, and so tells a dead rank's last call")
+                        help="the build's library checks, and so reports a dead rank's last call")
     parser.add_argument("--no-pmix", action="store_true",
                         help="leaves out the launchers that speak PMIx: see tests/jobs/launch")
     options = parser.parse_args()
-    namespaces.hear_interrupts()
+    namespaces.restore_signals()
     build = options.bin
     complaints = []
     tried = 0

@@ -61,7 +61,7 @@ class Job:
         return {**os.environ, "PATH": f"{self.ssh}:{path}" if self.ssh else path, **(more or {})}
 
     def start(self, ranks_a_host, *words, environment=None):
-        """A job whose ranks each say that they are ready, once all have."""
+        """A job whose ranks each report that they are ready, once all have."""
         process = subprocess.Popen(self.command(ranks_a_host, *words), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                    env=self.environment(environment))
@@ -134,8 +134,8 @@ def lines_are_whole_and_tagged(job):
 def the_status_is_that_of_the_rank_that_fails(job):
     last = str(2 * len(job.network.hosts) - 1)
     done = job.run(2, job.tool("launch_probe"), "exit-with", "7", last)
-    said = rf"gexrun: rank {last} \(host [^ ]+, pid \d+\) returned 7 from main or called exit\(7\)\n"
-    expect(done.returncode == 7 and re.fullmatch(said, done.stderr), "another status or line", done)
+    line = rf"gexrun: rank {last} \(host [^ ]+, pid \d+\) returned 7 from main or called exit\(7\)\n"
+    expect(done.returncode == 7 and re.fullmatch(line, done.stderr), "another status or line", done)
 
 
 def ends(job, process):
@@ -148,7 +148,7 @@ def ends(job, process):
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
-def a_login_that_ends_early_is_told_of(job):
+def a_login_that_ends_early_is_reported(job):
     process = job.start(1, job.tool("launch_probe"), "stay")
     # The server's process of the session: the client ends with 255, as when a network breaks.
     job.network.hosts[1].call("pkill", "-KILL", "-f", "^sshd(-session)?: root@notty")
@@ -161,7 +161,7 @@ def a_killed_launcher_leaves_nothing(job):
     process = job.start(2, job.tool("launch_probe"), "stay")
     process.kill()
     done = ends(job, process)
-    expect(done.returncode == -signal.SIGKILL and done.stderr == "", "something is said", done)
+    expect(done.returncode == -signal.SIGKILL and done.stderr == "", "it prints a line", done)
 
 
 def an_interrupt_ends_all(job):
@@ -187,7 +187,7 @@ def neighborhoods_are_of_ranks_on_one_host(job):
 
 
 def places(layout, hosts, ranks, limit, neighborhoods):
-    """What hosts_probe says in all, sorted."""
+    """All that hosts_probe prints, sorted."""
     expected = []
     for host in range(hosts):
         members = [rank for rank in range(ranks * hosts)
@@ -206,7 +206,7 @@ def listed(ranks):
 
 def run_by(launcher, job, words, layout, variables):
     """Runs a job of two ranks a host that another's launcher starts, until all of it has ended: our
-    guardians, which are nobody's children there, end after it."""
+    guardians, which have no parent there, end after it."""
     hosts = job.network.hosts
     process = subprocess.Popen(launcher.command(job, 2, words, layout, variables),
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -286,11 +286,11 @@ def a_program_of_the_label_udp_starts_ranks_on_the_servers(job):
            "other arguments", done)
 
 
-def refused_in_one_line(job, said, **variables):
+def refused_in_one_line(job, reason, **variables):
     """Of a job over udp that cannot begin."""
     done = job.run(2, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "udp", **variables})
-    reasons = [line for line in done.stderr.splitlines() if said in line]
-    expect(done.returncode == 1 and done.stdout == "" and len(reasons) == 1, f"not one line: {said}",
+    reasons = [line for line in done.stderr.splitlines() if reason in line]
+    expect(done.returncode == 1 and done.stdout == "" and len(reasons) == 1, f"not one line: {reason}",
            done)
     expect(len(done.stderr.splitlines()) == 2 and "conduit udp cannot be used here" in done.stderr,
            "more lines than the reason and the end", done)
@@ -408,13 +408,13 @@ def a_firewall_is_suspected_where_nothing_comes_back(job):
     expect(done.returncode == 0, "the probe fails", done)
 
 
-def without_a_network_the_job_says_so(job):
+def without_a_network_the_job_is_refused(job):
     done = job.run(1, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "smp"})
     expect(done.returncode == 1 and len(done.stderr.splitlines()) == 1 and
            "conduit smp has no network, but " in done.stderr, "another message", done)
 
 
-def gexinfo_says_which_way_messages_go(job):
+def gexinfo_prints_which_way_messages_go(job):
     done = job.run(2, job.tool("gexinfo"), "--matrix", environment={"GEX_CONDUIT": conduit(job)})
     expect(done.returncode == 0 and done.stderr == "", "gexinfo fails", done)
     for line in (r"A  ranks of one neighborhood \(0,1 \| 2,3\)",
@@ -440,9 +440,9 @@ def conduit(job):
 
 
 def network_of(job):
-    """The variables that name it. Another's launcher passes on only what it is told of."""
-    told = {name: os.environ[name] for name in ("GEX_OFI_PROVIDER",) if name in os.environ}
-    return {"GEX_CONDUIT": conduit(job), **told}
+    """The variables that name it. Another's launcher passes on only what its options name."""
+    named = {name: os.environ[name] for name in ("GEX_OFI_PROVIDER",) if name in os.environ}
+    return {"GEX_CONDUIT": conduit(job), **named}
 
 
 # A host has processors of its own: the n-th the n-th of what this machine has. If all hosts thought
@@ -453,7 +453,7 @@ ON_OWN_CORES = ["sh", "-c", "host=$(hostname) && "
                 f"cut -d' ' -f$(((${{host#host}} - 1) % {len(CORES)} + 1))) && "
                 "exec taskset -c $core \"$@\"", "sh"]
 
-# What the library is told to be.
+# What the variables ask of the library.
 LIBRARIES = {"release": {}, "check": {"GEX_CHECK": "1"}}
 
 
@@ -498,11 +498,11 @@ LAUNCH = [ranks_exchange_whatever_their_hosts, each_host_has_its_own_name_files_
 
 GROUPS = {
     "launch": (3, LAUNCH),
-    "ssh": (3, [*LAUNCH, a_login_that_ends_early_is_told_of, a_killed_launcher_leaves_nothing,
+    "ssh": (3, [*LAUNCH, a_login_that_ends_early_is_reported, a_killed_launcher_leaves_nothing,
                 an_interrupt_ends_all]),
     "neighborhoods": (2, [neighborhoods_are_of_ranks_on_one_host,
-                          without_a_network_the_job_says_so,
-                          gexinfo_says_which_way_messages_go, what_is_required_is_not_less]),
+                          without_a_network_the_job_is_refused,
+                          gexinfo_prints_which_way_messages_go, what_is_required_is_not_less]),
     "launchers": (2, [started_by(one) for one in (*launchers.OF_OTHERS, *launchers.IN_ALLOCATIONS)
                       if one.installed()]),
     "allocations": (2, [started_by(one) for one in launchers.IN_ALLOCATIONS if one.installed()]),
@@ -534,7 +534,7 @@ def main():
     parser.add_argument("--no-pmix", action="store_true",
                         help="leaves out the launchers that speak PMIx: see tests/jobs/launch")
     options = parser.parse_args()
-    namespaces.hear_interrupts()
+    namespaces.restore_signals()
     if options.group == "conformance":
         count, tests = options.hosts, [conformance(options.quick, *options.configuration)]
     else:

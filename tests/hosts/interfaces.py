@@ -47,24 +47,24 @@ def every_network_finds_the_interface_that_leads_to_the_others(job):
         done = run(job, network)
         own = job.network.hosts[0].address
         assert done.returncode == 0, f"{network}: {done.stdout}{done.stderr}"
-        said = [line for line in done.stderr.splitlines() if "ranks of different hosts" in line]
-        assert len(said) == 1, f"{network} does not say which way: {done.stderr}"
+        lines = [line for line in done.stderr.splitlines() if "ranks of different hosts" in line]
+        assert len(lines) == 1, f"{network} does not print which way: {done.stderr}"
         texts = [f"{own} (eth0), where the other hosts reach it"]
         # UCX itself names the interfaces, those of /sys, which in a host of namespaces is the machine's.
         if network != "ucx":
             texts += ["172.17.0.1 (docker0): several hosts have it", "172.18.0.1 (br-x): host2 has no "]
         for text in texts:
-            assert text in said[0], f"{network} does not say {text}: {said[0]}"
+            assert text in lines[0], f"{network} has no {text}: {lines[0]}"
 
 
 def what_does_not_join_the_hosts_is_named_with_the_variable(job):
     for network in networks(job)[:2]:
         done = run(job, network, **{VARIABLES[network]: "br-x"})
-        said = [line for line in done.stderr.splitlines() if " do not reach each other: " in line]
-        assert done.returncode == 1 and len(said) == 1, f"{network}: {done.stdout}{done.stderr}"
+        lines = [line for line in done.stderr.splitlines() if " do not reach each other: " in line]
+        assert done.returncode == 1 and len(lines) == 1, f"{network}: {done.stdout}{done.stderr}"
         for text in ("hosts host1 and host2", "host1 at 172.18.0.1 (br-x): ",
                      "host2 at 172.18.0.2 (br-x): ", VARIABLES[network]):
-            assert text in said[0], f"{network} does not say {text}: {said[0]}"
+            assert text in lines[0], f"{network} has no {text}: {lines[0]}"
 
 
 def ucx_on_one_host_opens_no_port(job):
@@ -73,6 +73,6 @@ def ucx_on_one_host_opens_no_port(job):
     host = job.network.hosts[0]
     done = job.run_on(host.name, 2, job.tool("hosts_probe"), environment={
         "GEX_CONDUIT": "ucx", "GEX_VERBOSE": "1", "GASNET_SUPERNODE_MAXSIZE": "1", "UCX_MEM_EVENTS": "no"})
-    said = [line for line in done.stderr.splitlines() if "ucx: UCX " in line]
-    assert done.returncode == 0 and len(said) == 1 and "tcp" not in said[0], \
+    lines = [line for line in done.stderr.splitlines() if "ucx: UCX " in line]
+    assert done.returncode == 0 and len(lines) == 1 and "tcp" not in lines[0], \
         f"ucx is not in memory alone: {done.stdout}{done.stderr}"

@@ -31,7 +31,7 @@ class Launcher:
     ends_job = True
     # Whether it ends when a host cannot be reached any more.
     notices_lost_host = True
-    # The same where all of the host is gone.
+    # As the line above, where all of the host is gone.
     notices_gone_host = True
     # Whether what the guardian of another host then prints always comes through it: when all of a host is
     # gone, and when rank 0's cannot be reached.
@@ -53,8 +53,8 @@ class Launcher:
         """While it can be used."""
         return contextlib.nullcontext()
 
-    def tells_of_death(self, number):
-        """An expression for the line with which it tells of a rank on the second host that was killed by
+    def reports_death(self, number):
+        """An expression for the line with which it reports a rank on the second host that was killed by
         a signal. Null: none."""
         return None
 
@@ -97,7 +97,7 @@ class Mpich(Launcher):
     def installed(self):
         return shutil.which("mpirun.mpich")
 
-    def tells_of_death(self, number):
+    def reports_death(self, number):
         return r"PID \d+ RUNNING AT host2"
 
     def command(self, job, ranks_a_host, words, layout="block", variables=()):
@@ -121,7 +121,7 @@ class OpenMpi(Launcher):
     def installed(self):
         return shutil.which("mpirun.openmpi")
 
-    def tells_of_death(self, number):
+    def reports_death(self, number):
         return rf"rank [23] with PID \d+ on node host2 exited on signal {number}"
 
     def command(self, job, ranks_a_host, words, layout="block", variables=()):
@@ -138,18 +138,18 @@ class Slurm(Launcher):
     name = "Slurm"
     by_pmix = True
     stays = r"slurm.*|s?pmix.*|nsenter|munged|cat"
-    # It has limits of its own for jobs without srun, and for hosts that are not heard of.
+    # It has limits of its own for jobs without srun, and for hosts that send nothing.
     ends_job = False
     notices_lost_host = False
     notices_gone_host = False
-    # What its processes tell one another goes from host to host.
+    # What its processes send one another goes from host to host.
     joins_by_front = False
     SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../jobs/launch/slurm.sh")
 
     def installed(self):
         return shutil.which("srun") and shutil.which("slurmctld", path="/usr/sbin:/usr/bin:/sbin")
 
-    def tells_of_death(self, number):
+    def reports_death(self, number):
         return rf"srun: error: host2: tasks? [23].*: {signal.strsignal(number)}"
 
     def command(self, job, ranks_a_host, words, layout="block", variables=()):

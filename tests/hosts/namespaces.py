@@ -7,7 +7,7 @@ its own, so that nothing but the network between them connects their ranks.
         network.command([...])              # on the front end, which reaches all hosts
 
 The front end is the machine itself, but with a network of its own, in which a bridge joins the hosts'
-links, and a /dev/shm and /tmp of its own, so that what a job leaves there is told from all else. A
+links, and a /dev/shm and /tmp of its own, so that what a job leaves there is distinguished from all else. A
 host is its first process: when that is killed all of the host is gone.
 """
 
@@ -41,7 +41,7 @@ def build_folder(path):
     return os.path.abspath(path)
 
 
-def hear_interrupts():
+def restore_signals():
     """Also in the jobs, which leave ignored what they find so: in a shell's background these are."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -108,7 +108,7 @@ class Namespace:
         for entry in map(int, filter(str.isdigit, os.listdir("/proc"))):
             if entry in self.own:
                 continue
-            # Who waits outside is in the same network; who has ended is in none.
+            # A process that waits outside is in the same network; one that has ended is in no network.
             if not inside.intersection(namespace_of(entry, kind) for kind in kinds):
                 continue
             try:
@@ -218,7 +218,7 @@ class Host(Namespace):
             front.call("tc", "qdisc", "add", "dev", link, "root", *shape.split())
 
     def cut(self):
-        """The link goes down; nobody is told."""
+        """The link goes down, without a report to any process."""
         self.call("ip", "link", "set", "eth0", "down")
 
     def mend(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Where no hosts can be made of namespaces, the tests that need them say so in one line and are
-skipped: because the machine has not all that such a network takes, or whoever runs them is not root."""
+"""Where no hosts can be made of namespaces, the tests that need them print that in one line and are
+skipped: because the machine has not all that such a network takes, or their user is not root."""
 
 import contextlib
 import io
@@ -13,15 +13,15 @@ import faults
 import hosts_test
 import namespaces
 
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 def run(program, folder, *arguments):
     sys.argv = [program.__name__, "--bin", folder, *arguments]
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
         status = program.main()
-    return status, said.getvalue().splitlines()
+    return status, printed.getvalue().splitlines()
 
 
 def expect_skipped(folder, why):
@@ -65,7 +65,7 @@ def main():
                 with without(folder, command, what):
                     expect_skipped(folder, f"no {what} here")
     if os.geteuid() == 0:
-        os.setuid(NOBODY)
+        os.setuid(UNPRIVILEGED)
     # Some folder with a bin in it, which that user can read.
     expect_skipped("/usr", "")
 

@@ -29,7 +29,7 @@ class Each(str):
 
 
 class Fault:
-    """`do` does it to a running job. `status`: wanted of the launcher, None: any but 0. `said`: an
+    """`do` does it to a running job. `status`: wanted of the launcher, None: any but 0. `line`: an
     expression for the line that is wanted on standard error, None: no line at all, IfAny: that one or
     none, Each: several of which none is repeated, ANYTHING: whatever. `or_ends`: another status and
     line that are as good. `within`: seconds from the fault to the end. `launcher_ends`: the launcher
@@ -39,7 +39,7 @@ class Fault:
     share memory. `counted`: an expression for a line that the job prints, which is shown. `repeats`:
     what it does is tried elsewhere too, by another launcher or over another network."""
 
-    def __init__(self, name, do, status, said, scenario=("stay",), waits=True, late_host=False,
+    def __init__(self, name, do, status, line, scenario=("stay",), waits=True, late_host=False,
                  program="launch_probe", hosts=3, conduit=None, mpi=None, checked=False, counted=None,
                  neighbors=True, launcher=launchers.Gexrun(), launcher_ends=True, or_ends=None,
                  within=5, repeats=False):
@@ -59,7 +59,7 @@ class Fault:
         self.launcher = launcher
         self.launcher_ends = launcher_ends
         self.do = do
-        self.ends = [(status, said), *([or_ends] if or_ends else [])]
+        self.ends = [(status, line), *([or_ends] if or_ends else [])]
         self.scenario = scenario
         self.waits = waits
         self.late_host = late_host
@@ -77,8 +77,8 @@ class Trial:
         self.ends = fault.launcher_ends
         self.hosts = job.network.hosts
         self.front = job.network.front
-        self.strangers = []
-        self.heard = ""
+        self.senders = []  # of garbage
+        self.lines = ""
         # Under another process group, so that signals to the launcher are for it alone.
         words = [job.tool(fault.program), *fault.scenario]
         self.process = subprocess.Popen(
@@ -93,7 +93,7 @@ class Trial:
         if not line.startswith(start):
             self.process.kill()
             raise RuntimeError(f"not {start}: {line}{self.process.stderr.read()}")
-        self.heard += line
+        self.lines += line
         self.begun = time.monotonic()
 
     def wait_until_ready(self):
@@ -101,7 +101,7 @@ class Trial:
             self.wait_for_line("ready")
 
     def rank_processes(self, host):
-        """The ranks on a host, by the ids that this machine knows them by."""
+        """The ranks on a host, by the ids that they have on this machine."""
         inside = namespaces.namespace_of(host.init, "pid")
         return sorted(process for process, name in host.named_processes(ended=False).items()
                       if name == self.program and
@@ -111,7 +111,7 @@ class Trial:
         """The time from the fault to the end, and all that was printed; no time: it never ended. When
         another's launcher ends is its own affair, if only it does."""
         alive = [host for host in self.hosts if host.alive()]
-        known = [one.pid for one in (self.process, *self.strangers)]
+        known = [one.pid for one in (self.process, *self.senders)]
         try:
             namespaces.wait_for(lambda: not any(self.launcher.processes(host) for host in alive),
                                 "an end", 30)
@@ -126,9 +126,9 @@ class Trial:
             took = None
             launchers.end(self.process, alive)
         output, errors = self.process.communicate()
-        for stranger in self.strangers:
-            stranger.communicate()
-        return took, self.heard + output, errors
+        for sender in self.senders:
+            sender.communicate()
+        return took, self.lines + output, errors
 
     def give_up(self, alive):
         """Ends a launcher that does not by itself, once it had the time to pass on what was printed."""
@@ -138,8 +138,8 @@ class Trial:
             launchers.end(self.process, alive)
 
 
-def said_once(errors, wanted, launcher):
-    """The wanted line, once, and none that repeats another. What another's launcher says beside that
+def is_named_once(errors, wanted, launcher):
+    """The wanted line, once, and none that repeats another. What another's launcher prints beside that
     is its own affair."""
     lines = [line for line in errors.splitlines() if launcher.is_ours or line.startswith("gex: ")]
     if wanted is ANYTHING:
@@ -191,13 +191,13 @@ def try_on(job, fault, counters):
     status = trial.process.returncode
     counted = [line for line in (output + errors).splitlines()
                if fault.counted and re.search(fault.counted, line)]
-    matching = [said for wanted, said in fault.ends
+    matching = [line for wanted, line in fault.ends
                 if status == wanted or (wanted is None and status != 0)]
     places = [trial.front, *(host for host in trial.hosts if host.alive())]
     held = {"ended": took is not None,
             "in time": took is not None and took <= fault.within,
             "status": bool(matching) and bool(counted or not fault.counted),
-            "named": said_once(errors, (matching or [fault.ends[0][1]])[0], fault.launcher),
+            "named": is_named_once(errors, (matching or [fault.ends[0][1]])[0], fault.launcher),
             "clean": not any(fault.launcher.leftovers(place) for place in places)}
     for check, holds in held.items():
         counters[check] += holds

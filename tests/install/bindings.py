@@ -15,13 +15,13 @@ gex_AM_RequestMedium16 gex_AM_ReplyLong0 gex_AM_CommitReplyMedium3_v2 gex_AD_OpN
 gex_VIS_StridedPutNBI gex_Coll_BroadcastNB gex_MK_Create gasnet_mynode gasnet_AMRequestLongAsync7
 gasnet_put_nbi_bulk gasnet_gets_nb_bulk gasnet_coll_try_sync gasnet_exit""".split()
 
-# bindgen 0.60 does not understand what newer ones say of the C library's headers.
+# bindgen 0.60 does not understand what newer ones have for the C library's headers.
 OF_BINDGEN = {"LIBCLANG_PATH": "/usr/lib/llvm-14/lib"} if os.path.isdir("/usr/lib/llvm-14/lib") else {}
 HEADERS = ["gasnet.h", "gasnet_coll.h", "gasnet_ratomic.h", "gasnet_vis.h", "gasnet_mk.h"]
 
 
 def installed(tool, what):
-    """Whether it can be tried; says so where not."""
+    """Returns true if it can be tried; prints the reason if not."""
     found = importlib.util.find_spec("cffi") if tool == "cffi" else shutil.which(tool)
     if not found:
         print(f"NOT TRIED: {what}: there is no {tool} here")

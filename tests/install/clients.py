@@ -36,7 +36,7 @@ def names_no_build(tree, build):
 
 
 def staged(build, work):
-    """DESTDIR is where files are put, the prefix is what they say."""
+    """DESTDIR is where files are put, the prefix is what they contain."""
     run(["cmake", "--install", build, "--prefix", "/opt/gex"], DESTDIR=work)
     with open(os.path.join(work, "opt/gex/include/smp-conduit/smp-par.mak"), encoding="utf-8") as f:
         check("GASNET_PREFIX = /opt/gex\n" in f.read(), "GASNET_PREFIX below DESTDIR")

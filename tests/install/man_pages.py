@@ -25,7 +25,7 @@ def plain(source):
 
 
 def man_pages(tree):
-    """Each program has one, with every option that its --help has, and groff has nothing to say."""
+    """Each program has one, with every option that its --help has, and groff warns of nothing."""
     if not os.path.isdir(tree.path("share", "man")):
         check(not shutil.which("help2man"), "no manual pages, although help2man is there")
         return
@@ -44,9 +44,9 @@ def man_pages(tree):
         check(re.search(rf'^\.SH SYNOPSIS\n\.B (\\fI)?{name.split("_")[0]}', source, re.MULTILINE),
               f"the synopsis of {name} is of another program")
         if shutil.which("groff"):
-            said = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", page], text=True,
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", page], text=True,
                                   capture_output=True, check=False)
-            check(said.returncode == 0 and not said.stderr, f"groff says of {page}: {said.stderr}")
+            check(done.returncode == 0 and not done.stderr, f"groff warns of {page}: {done.stderr}")
 
 
 # Macros that only keep a header from being read twice.
@@ -116,9 +116,9 @@ def interface(tree):
             check(f"\n\\fI{parameter}\\fR\n" in sections.get("PARAMETERS", ""),
                   f"the manual page {page} does not describe the parameter {parameter}")
     if shutil.which("groff"):
-        said = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", *sorted(pages)], cwd=folder,
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z", *sorted(pages)], cwd=folder,
                               text=True, capture_output=True, check=False)
-        check(said.returncode == 0 and not said.stderr, f"groff says: {said.stderr}")
+        check(done.returncode == 0 and not done.stderr, f"groff warns: {done.stderr}")
 
     html = tree.path("share", "doc", "libgex", "reference")
     texts = {file: text_of(os.path.join(html, file)) for file in os.listdir(html)

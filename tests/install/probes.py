@@ -15,7 +15,7 @@ from tree import (MODES, check, expect_gasnet1_job, expect_identification, expec
 SETTINGS = """PREFIX CC OPT_CFLAGS MISC_CFLAGS MISC_CPPFLAGS DEVWARN_CFLAGS CXX OPT_CXXFLAGS MISC_CXXFLAGS
 MISC_CXXCPPFLAGS DEVWARN_CXXFLAGS DEFINES INCLUDES LIBDIRS CFLAGS CPPFLAGS CXXFLAGS CXXCPPFLAGS LD
 LDFLAGS LIBS LD_REQUIRES_MPI LD_REQUIRES_CXX""".split()
-# So that its mpirun starts two ranks, whoever the user is and however few the cores are.
+# So that its mpirun starts two ranks, as any user and with however few cores.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 SPAWNERS = "SPAWNER_DEFAULT SPAWNER_FORK SPAWNER_PMI SPAWNER_MPI SPAWNER_SSH".split()
@@ -195,8 +195,8 @@ def links(tree):
 
 def plug_ins(tree):
     """Where a program that is linked with the archive finds the plug-in of its network, started by
-    itself and by launchers of others: first the environment says, then the program's folder, then the
-    folder that the archive was installed in. A failure says where it looked."""
+    itself and by launchers of others: first in the folder that the environment names, then the program's,
+    then the one that the archive was installed in. A failure names them."""
     if "ofi" not in tree.conduits:
         return
     place = tree.output("plug-ins")
@@ -208,9 +208,9 @@ def plug_ins(tree):
     alone = {"GASNET_PSHM_NODES": "2", "GASNET_SUPERNODE_MAXSIZE": "1"}
 
     def refusal(**variables):
-        said = run([program], status=1, **alone, **variables)
-        check(said.count("\n") == 1, said)
-        return said
+        printed = run([program], status=1, **alone, **variables)
+        check(printed.count("\n") == 1, printed)
+        return printed
 
     def works(command, **variables):
         output = run(command, **variables)
@@ -220,10 +220,10 @@ def plug_ins(tree):
 
     searched = f"{place}, {place}/gex, {tree.installed}/lib"
     if tree.moved:
-        said = refusal()
+        printed = refusal()
         # Other built-in networks stand there too.
         check(re.search(r"conduit 'ofi' not found; available: smp, emu\b[^(;]* "
-                        rf"\(looked for libgex-ofi\.so in: {re.escape(searched)};", said), said)
+                        rf"\(looked for libgex-ofi\.so in: {re.escape(searched)};", printed), printed)
         works([program], GEX_CONDUIT_PATH=tree.path("lib"), **alone)
     else:
         works([program], **alone)
@@ -336,18 +336,18 @@ def static_program(tree):
     expect_job(program, [tree.path("bin", "gasnetrun_smp"), "-n", "2"], "smp", "par")
     expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
     if "ofi" in tree.conduits:
-        said = run([tree.path("bin", "gexrun"), "-n", "2", program], status=1, GEX_CONDUIT="ofi")
-        check("libgex-ofi.so cannot be loaded: the program is linked with -static" in said
-              and said.count("\n") == 1, said)
+        printed = run([tree.path("bin", "gexrun"), "-n", "2", program], status=1, GEX_CONDUIT="ofi")
+        check("libgex-ofi.so cannot be loaded: the program is linked with -static" in printed
+              and printed.count("\n") == 1, printed)
     if shutil.which("mpirun.mpich") is not None:
         expect_job(program, ["mpirun.mpich", "-n", "2"], "smp", "par")
     if shutil.which("mpirun.openmpi") is not None:
-        said = run(["mpirun.openmpi", "-n", "2", program], status=1, **OPEN_MPI)
-        check("this program is linked with -static" in said and "signal" not in said, said)
+        printed = run(["mpirun.openmpi", "-n", "2", program], status=1, **OPEN_MPI)
+        check("this program is linked with -static" in printed and "signal" not in printed, printed)
 
 
 def realm_runtime_mk(tree):
-    """Realm's runtime.mk goes by the names of files, of networks that it knows, and names the network
+    """Realm's runtime.mk goes by the names of files, of networks in its list, and names the network
     again on the command line."""
     known = "ibv aries gemini pami mpi udp ofi psm mxm portals4 smp ucx".split()
     found = [net for net in known if glob.glob(tree.path("lib", f"libgasnet-{net}-par.*"))]
@@ -477,8 +477,8 @@ def installed_upcxx(tree, prefix, conduit, mode):
         expect_job(program, [], conduit, mode, GASNET_PSHM_NODES="2")
     expect_job(program, [os.path.join(prefix, "bin", f"gasnetrun_{conduit}"), "-n", "2"], conduit,
                mode)
-    said = run([program], status=1, GEX_CONDUIT="other", GASNET_PSHM_NODES="2")
-    check(f", {prefix}/lib;" in said, f"plug-ins are not looked for in UPC++'s copy: {said}")
+    printed = run([program], status=1, GEX_CONDUIT="other", GASNET_PSHM_NODES="2")
+    check(f", {prefix}/lib;" in printed, f"plug-ins are not looked for in UPC++'s copy: {printed}")
 
 
 def upcxx(tree, install_name, everything):
@@ -579,8 +579,8 @@ def by_hand(tree):
     run(words)
     expect_job(program, [], "smp", "par", GASNET_PSHM_NODES="2")
     run([*words, "-DGASNET_CONDUIT_IBV"])
-    said = run([tree.path("bin", "gexrun"), "-n", "2", program], status=1)
-    check("conduit 'ibv' not found; available: smp, emu" in said and said.count("\n") == 1, said)
+    printed = run([tree.path("bin", "gexrun"), "-n", "2", program], status=1)
+    check("conduit 'ibv' not found; available: smp, emu" in printed and printed.count("\n") == 1, printed)
     expect_job(program, [tree.path("bin", "gexrun"), "-n", "2", "--conduit", "smp"], "ibv", "par",
                neighbors=2)
 
@@ -654,8 +654,8 @@ def launchers(tree):
                             ([smp, "-n", "2"], "the program to run is missing"),
                             ([smp, client], "the number of ranks is missing"),
                             ([smp, "-n", "2", "-what", client], "unknown option -what")):
-        said = run(refused, status=2)
-        check(reason in said and said.count("\n") == 1, f"{refused}: {said}")
+        printed = run(refused, status=2)
+        check(reason in printed and printed.count("\n") == 1, f"{refused}: {printed}")
     check("is not supported" in run([smp, "-n", "2", client], status=2, GASNET_SMP_SPAWNER="mpi"),
           "GASNET_SMP_SPAWNER")
     run([smp, "-t", "-n", "2", client], GASNET_SPAWNER="mpi")

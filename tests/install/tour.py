@@ -1,5 +1,5 @@
 """The tour of README.md: its commands are run with the installed tree, and their output has to be
-what it quotes, with more lines only where it says `...`."""
+what it quotes, with more lines only where it has `...`."""
 
 import os
 import re
@@ -84,4 +84,4 @@ def tour(tree):
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
                                 check=False)
         for line in differences(quoted, result.stdout):
-            check(False, f"README.md and `{command}` differ in\n{line}\nIt says\n{result.stdout}")
+            check(False, f"README.md and `{command}` differ in\n{line}\nIt prints\n{result.stdout}")

@@ -116,14 +116,14 @@ class Tree:
 
 
 def ssh_spawner(label):
-    """What a label's fragments and identification say of its launcher: whether it reaches other
+    """What a label's fragments and identification state of its launcher: whether it reaches other
     machines."""
     return "0" if label in ONE_MACHINE else "1"
 
 
 def expect_job(program, launch, label, mode, neighbors=None, **variables):
     """Runs the client as a job of two: every rank's put arrives, and label and mode are these. With
-    one neighbor, as for every label but smp if not said, only a network leads from rank to rank."""
+    one neighbor, as for every label but smp if not given, only a network leads from rank to rank."""
     if neighbors is None:
         neighbors = 2 if label == "smp" else 1
     variables["GASNET_SUPERNODE_MAXSIZE"] = str(neighbors)
@@ -165,7 +165,7 @@ def expect_identification(program, conduit, mode):
 
 
 def main(steps, what):
-    """Runs the steps, telling each failure; ends the process if there was one."""
+    """Runs the steps, printing each failure; ends the process if there was one."""
     failed = 0
     for step, *arguments in steps:
         try:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether some test fails when a function of the library's does nothing and returns success.
+"""Checks that some test fails when a function of the library's does nothing and returns success.
 
     survivors.py --ways FILE --build FOLDER --work FOLDER [--jobs N] [NAME...]
 
 Each function that libgex.so exports is replaced, one at a time (mutants.py), and tests that can reach it
-are run, the quickest first, until one fails or takes far longer than it should. Which tests those
-are say the names that their code takes from the library: first the conformance suite, source by
+are run, the quickest first, until one fails or takes far longer than it should. Those tests are found
+by the names that their code takes from the library: first the conformance suite, source by
 source, then whatever tests of `make check` start a program that takes the name. The inline functions
 of the headers hide most entry points, so the suite is compiled once more to call each of them.
 NAME...: no functions but these.

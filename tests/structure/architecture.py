@@ -3,9 +3,9 @@
 
     architecture.py ROOT
 
-The drawing of the rooms has a row for those that may not know one another, above all that they may
-know (include_arrows.py has the rule), and every room of src/. Rooms aside, whose column ends in the
-row above what they may know, are not known to all above that. The list of rooms names the folders of launch/, but need not name conduits, which are
+The drawing of the rooms has a row for those that may not include one another, above all that they may
+include (include_arrows.py has the rule), and every room of src/. Rooms aside, whose column ends in the
+row above what they may include, are not included by all above that. The list of rooms names the folders of launch/, but need not name conduits, which are
 added without a change of any other file. Files that the page names are there.
 """
 
@@ -49,7 +49,7 @@ def wrong_rows(root, rows):
             allowed = MAY_INCLUDE.get(room, set()) & rooms
             if not below - ASIDE <= allowed <= below:
                 yield (f"draws {room} above {' '.join(sorted(below)) or 'nothing'}; "
-                       f"it may know {' '.join(sorted(allowed)) or 'nothing'}")
+                       f"it may include {' '.join(sorted(allowed)) or 'nothing'}")
         below |= set(row) - {INSIDE}
     for room in sorted(rooms - below):
         yield f"does not draw {room}"

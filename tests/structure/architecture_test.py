@@ -50,17 +50,17 @@ class Architecture(SeededTree):
         lower["docs/architecture.md"] = lower["docs/architecture.md"].replace(
             "| job   ", "| core  objects |\n| job   ")
         self.assert_caught(lower, "draws core above base job tools; "
-                           "it may know base job net shm")
+                           "it may include base job net shm")
 
-    def test_rooms_beside_one_another_of_which_one_may_know_the_other(self):
+    def test_rooms_beside_one_another_of_which_one_may_include_the_other(self):
         self.assert_caught(self.drawn("| shm   rings    |      |\n| job   joining  |",
                                       "| shm rings | job joining |"), "draws shm above base;")
 
-    def test_a_room_aside_above_what_it_may_not_know(self):
+    def test_a_room_aside_above_what_it_may_not_include(self):
         higher = self.drawn("joining  | tools|", "joining  |      |")
         higher["docs/architecture.md"] = higher["docs/architecture.md"].replace(
             "rings    |      |", "rings    | tools|")
-        self.assert_caught(higher, "draws tools above base job; it may know base")
+        self.assert_caught(higher, "draws tools above base job; it may include base")
 
     def test_a_room_that_is_not_drawn(self):
         self.assert_caught({"src/am/send.cc": ""}, "does not draw am")

@@ -5,8 +5,8 @@
 
  - as a part of a project, by add_subdirectory and by FetchContent: the targets have the installed
    package's names, and no test, benchmark, application or target of a general name comes along;
- - with -flto and with CMake's interprocedural optimisation: what an archive is made of is machine code
-   all the same;
+ - with -flto and with CMake's interprocedural optimisation: what an archive is made of is still
+   machine code;
  - for another processor: the archives are made by its binutils.
 
 With --build the small archive, which is made as the other one, is built in each of these and linked;

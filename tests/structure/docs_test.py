@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """docs.py accepts documents that are laid out well, catches each violation, and --fix wraps text
-without changing what it says."""
+without changing its meaning."""
 
 import os
 import subprocess

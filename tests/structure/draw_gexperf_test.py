@@ -152,7 +152,7 @@ class Picture(unittest.TestCase):
                                      row("launch.2", 3, unit="ms"), row("scale.64.memory", None)))
         self.assertFalse([text for text in texts if re.match("limit|emu|launch|scale", text)])
 
-    def test_colours_say_whether_the_budget_is_met(self):
+    def test_colours_show_whether_the_budget_is_met(self):
         bars = self.bars(self.draw(row("a", 1.5, **budget(2, True)), row("b", 3, **budget(2, False)),
                                    row("c", 3), row("d", 3, accepted=0, **budget(4, False))))
         colours = [colour for colour, _ in bars]

@@ -3,15 +3,15 @@
 
     include_arrows.py ROOT
 
-Rooms of src/ may know only what stands to their left (docs/architecture.md):
+Rooms of src/ may include only what stands to their left (docs/architecture.md):
 
     include <- base <- job <- shm <- net <- core <- {observe, way} <- am <- rma <- team
             <- {vis, atomic, coll} <- {legacy, api}
 
-tools, launch and kinds stand aside: api alone knows them. tools knows base; kinds knows core and what
-core knows; launch knows base and, of job, the frames of the control protocol and what goes with them. A folder of launch/ may know what is in
+tools, launch and kinds stand aside: api alone includes them. tools includes base; kinds includes core and what
+core includes; launch includes base and, of job, the frames of the control protocol and what goes with them. A folder of launch/ may include what is in
 none, and those folders that FOLDERS_OF_LAUNCH names. A folder of net/ is one conduit, but kit, which
-is there for all of them: nothing outside net/ may name one, and conduits do not know one another.
+is there for all of them: nothing outside net/ may name one, and conduits do not include one another.
 Clients (apps/, examples/, upcxx/) include only what is installed. Forbidden includes are found
 through any number of headers, and the whole chain is printed.
 
@@ -33,17 +33,17 @@ MAY_INCLUDE["way"].remove("observe")
 for room in ABOVE_TEAM:
     MAY_INCLUDE[room] = set(ORDER)
 MAY_INCLUDE["legacy"] = set(ORDER + ABOVE_TEAM)
-# Rooms that api alone may know.
+# Rooms that api alone may include.
 ASIDE = {"tools", "launch", "kinds"}
 MAY_INCLUDE["tools"] = {"base"}
 MAY_INCLUDE["launch"] = {"base", "job"}
 MAY_INCLUDE["kinds"] = set(ORDER[:ORDER.index("core") + 1])
 MAY_INCLUDE["api"] = set(ORDER + ABOVE_TEAM + ["legacy"]) | ASIDE
 
-# What launch may know of job: headers.
+# What launch may include of job: headers.
 FRAMES = {"host_parts", "job_page", "last_call", "launch_hook", "limits", "protocol", "rank_set",
           "rank_status", "rank_variables"}
-# What a folder of launch/ may know besides what is in none of them.
+# What a folder of launch/ may include besides what is in none of them.
 FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"hang"},
                      "local": {"hang", "hosts"}, "client": {"hang", "hosts", "local"},
                      "agents": {"hang", "hosts", "local"}}
@@ -76,7 +76,7 @@ DECLARATION = re.compile(
 def types(path, text):
     """(qualified names, whether it is defined there) of the types that a source declares. Of
     several names the first is meant that there is: `struct Team*` and `friend` look outwards. What
-    is in an unnamed namespace is nobody else's, and has the path in its name."""
+    is in an unnamed namespace is of that source alone, and has the path in its name."""
     scopes = []
     for match in DECLARATION.finditer(NO_DECLARATION.sub(" ", text)):
         name = match.group("type")
@@ -160,14 +160,14 @@ def forbidden_in_launch(source, target):
     """Why a file of launch/ must not come to see one of launch/ or job/, or None."""
     room, name = target.split(os.sep)[1], os.path.splitext(os.path.basename(target))[0]
     if room == "job":
-        return None if name in FRAMES else f"launch may know of job only its frames, not {name}"
+        return None if name in FRAMES else f"launch may include of job only its frames, not {name}"
     folders = [os.sep.join(path.split(os.sep)[2:-1]) for path in (source, target)]
     for folder in folders:
         if folder not in FOLDERS_OF_LAUNCH:
             return f"launch/{folder} is no folder of the launcher"
     if folders[1] in {"", folders[0]} | FOLDERS_OF_LAUNCH[folders[0]]:
         return None
-    return f"launch/{folders[0]} may not know launch/{folders[1]}".replace("launch/ ", "launch ")
+    return f"launch/{folders[0]} may not include launch/{folders[1]}".replace("launch/ ", "launch ")
 
 
 def forbidden(source, target):
@@ -182,9 +182,9 @@ def forbidden(source, target):
         return None
     if target_conduit and target_conduit != source_conduit:
         if source_room != "net":
-            return f"only net/ may know the conduit {target_conduit}"
+            return f"only net/ may include the conduit {target_conduit}"
         if source_conduit and target_conduit != KIT:
-            return f"the conduits {source_conduit} and {target_conduit} may not know one another"
+            return f"the conduits {source_conduit} and {target_conduit} may not include one another"
     if source_room == "launch" and target_room in {"launch", "job"}:
         return forbidden_in_launch(source, target)
     if source_room == target_room:
@@ -192,7 +192,7 @@ def forbidden(source, target):
     if source_room not in MAY_INCLUDE:
         return f"src/{source_room} is no room of the house"
     if target_room not in MAY_INCLUDE[source_room]:
-        return f"{source_room} may not know {target_room}"
+        return f"{source_room} may not include {target_room}"
     return None
 
 
@@ -258,8 +258,8 @@ def concept_circles(tree):
 
 
 def upward_declarations(tree):
-    """(file, type, the file that defines it, why that is not to be known) of each declaration of a
-    type of a room that the file may not know."""
+    """(file, type, the file that defines it, why that is forbidden) of each declaration of a
+    type of a room that the file may not include."""
     for path in sorted(tree.declared):
         if not path.startswith("src" + os.sep):
             continue

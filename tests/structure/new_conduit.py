@@ -25,7 +25,7 @@ NAME = "trial"
 ENVIRONMENT = """\
 // Variables that trial reads; see src/base/env.h.
 
-GEX_ENV(trial_word, "GEX_TRIAL_WORD", text, "", "network", "trial: a word that rank 0 says.")
+GEX_ENV(trial_word, "GEX_TRIAL_WORD", text, "", "network", "trial: a word that rank 0 prints.")
 """
 PROMISES = 'GEX_SUBJECTS(trial){\n    {"trial", GEX_TRIAL_CONDUIT},\n};\n'
 PAGE = "# The conduit trial\n\nMailboxes in shared memory, see\n[writing a conduit](writing-a-conduit.md).\n"
@@ -95,7 +95,7 @@ def cover_of(source):
 
 
 def add_conduit(tree, reads_variable):
-    """The variable is one of the copy's library: that of BUILD knows none of that name."""
+    """The variable is one of the copy's library: that of BUILD has none of that name."""
     folder = tree / "src/net" / NAME
     folder.mkdir()
     example = (tree / "examples/conduit/example_conduit.cc").read_text()
@@ -146,7 +146,7 @@ def try_declarations(tree, build):
     run([sys.executable, "-B", tree / "tools/generate-env-docs", "--document", table])
     for row in ["GEX_TRIAL_WORD", "GASNET_TRIAL_SPAWNER"]:
         check(row in table.read_text(), f"{row} is not in the documentation")
-    check(f"product-{NAME}" in run(["make", "-C", tree, "-pn", "clean"]), "make does not know its part")
+    check(f"product-{NAME}" in run(["make", "-C", tree, "-pn", "clean"]), "make does not have its part")
     installs = (build / "cmake_install.cmake").read_text()
     for part in [f"src/net/{NAME}/{NAME}.md", f"libgex-{NAME}.so"]:
         check(part in installs, f"{part} is not installed")
@@ -154,11 +154,11 @@ def try_declarations(tree, build):
 
 def try_over(reference, build):
     """A program of the tree's own build over the copy's plug-in."""
-    said = run([reference / "bin/gexrun", "-n", "2", reference / "tests/bin/conformance_seq",
+    printed = run([reference / "bin/gexrun", "-n", "2", reference / "tests/bin/conformance_seq",
                 "--gtest_filter=System*:Medium*:Rma*"],
                GEX_CONDUIT=NAME, GEX_CONDUIT_PATH=str(build / "lib"), GASNET_SUPERNODE_MAXSIZE="1",
                GEX_VERBOSE="1")
-    check(f"network {NAME} (GEX_CONDUIT)" in said, f"not over the network:\n{said}")
+    check(f"network {NAME} (GEX_CONDUIT)" in printed, f"not over the network:\n{printed}")
 
 
 def try_whole(tree, build, work):
@@ -168,18 +168,18 @@ def try_whole(tree, build, work):
     run(["cc", "-DGASNET_SEQ", f"-DGASNET_CONDUIT_{NAME.upper()}=1", "-I", tree / "include", "-I",
          build / "generated/include", source, "-o", program, "-L", build / "lib", "-lgex",
          f"-Wl,-rpath,{build / 'lib'}"])
-    said = run([build / "bin/gexrun", "-n", "2", program], GASNET_SUPERNODE_MAXSIZE="1", GEX_VERBOSE="1",
+    printed = run([build / "bin/gexrun", "-n", "2", program], GASNET_SUPERNODE_MAXSIZE="1", GEX_VERBOSE="1",
                GEX_TRIAL_WORD="spoken by trial")
-    check(f"network {NAME} (what the client was compiled for)" in said, f"not by its label:\n{said}")
-    check(f"{NAME.upper()} 2\n" in said, f"not under its label:\n{said}")
-    check("spoken by trial" in said, f"its variable is not read:\n{said}")
-    check("GEX_TRIAL_WORD" in run([build / "bin/gexinfo", "--env"]), "gexinfo does not know its variable")
+    check(f"network {NAME} (what the client was compiled for)" in printed, f"not by its label:\n{printed}")
+    check(f"{NAME.upper()} 2\n" in printed, f"not under its label:\n{printed}")
+    check("spoken by trial" in printed, f"its variable is not read:\n{printed}")
+    check("GEX_TRIAL_WORD" in run([build / "bin/gexinfo", "--env"]), "gexinfo does not list its variable")
     launcher = work / f"gasnetrun_{NAME}"
     launcher.symlink_to(build / "bin/gasnetrun")
     refused = subprocess.run([launcher, "-n", "2", "-spawner=ssh", program], capture_output=True, text=True,
                              check=False)
     check(refused.returncode != 0 and f"the network {NAME} works on one machine only" in refused.stderr,
-          f"its launcher does not know that it is of one machine:\n{refused.stderr}")
+          f"its launcher does not detect that it is of one machine:\n{refused.stderr}")
     tried = run([build / "tests/bin/net_conduit_test", f"--gtest_filter=*/{NAME}"])
     check(re.search(r"\[  PASSED  \] [1-9][0-9]* tests", tried), f"no promise was tried:\n{tried}")
 

@@ -3,8 +3,8 @@
 
     words.py ROOT
 
-Identifiers, comments and string literals of C, C++, CMake and shell in the folders FOLDERS are
-checked, and the text of all documents but CHANGELOG.md, which has the words of its time. For each word
+Identifiers, comments and string literals of C, C++, CMake, Python and shell in the folders FOLDERS
+are checked, and the text of all documents but CHANGELOG.md, which has the words of its time. For each word
 the field's own is printed; docs/glossary.md lists those.
 """
 
@@ -14,10 +14,13 @@ import sys
 
 from docs import documents
 
-FOLDERS = ["apps", "bench", "cmake", "cmd", "examples", "include", "src", "tests", "upcxx"]
+FOLDERS = ["apps", "bench", "cmake", "cmd", "examples", "include", "src", "tests", "tools",
+           "upcxx"]
 
-SOURCE = re.compile(r"\.(h|hpp|cc|c|def|inc|cmake|sh)$|CMakeLists\.txt$")
+SOURCE = re.compile(r"\.(h|hpp|cc|c|def|inc|cmake|py|sh)$|CMakeLists\.txt$|^tools/[\w-]+$")
 HISTORY = "CHANGELOG.md"
+# They name the words themselves.
+OWN = {"tests/structure/words.py", "tests/structure/words_test.py"}
 # What a comment may not leave out, a table may: a row below another.
 INCOMPLETE = "say the whole: a comment is complete by itself"
 
@@ -50,13 +53,16 @@ WORDS = [
 
 # Spelling that matters: prefixes of identifiers, and the beginning of a comment or a sentence.
 SPELLINGS = [
-    # most_payload is the specification's.
-    (re.compile(r"\bmost_(?!payload\b)\w*"), "max_..."),
+    # most_payload is the specification's, most_common Python's.
+    (re.compile(r"\bmost_(?!payload\b|common\b)\w*"), "max_..."),
+    (re.compile(r"\b(?:\w+_t|int|double|auto) (most)\b(?=[,;)]| =)"), "max"),
     (re.compile(r"\b(?:Who|Those who|He who)\b"), "name it: the rank that ..., the process that ..."),
     (re.compile(r"(?://[/!<]*|# )\s*(The same\b)"), INCOMPLETE),
 ]
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# `is None` of Python is no sentence.
+PYTHON_NONE = re.compile(r"(?<=\bis )None\b|(?<=Is)None\b")
 COMMENT_MARK = re.compile(r"^\s*(?://[/!]?<?|/?\*+|#+(?= ))")
 
 
@@ -64,7 +70,7 @@ def in_words(text):
     """The text as words in lower case with a blank before each, and each character's line. Backticks
     stay, since the `none` of an enumeration is not a predicate."""
     result, numbers = "", []
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(PYTHON_NONE.sub("null", text).split("\n"), 1):
         spaced = HUMP.sub(" ", COMMENT_MARK.sub("", line))
         words = re.sub(r"[^\w`]+|_+", " ", f" {spaced} ").rstrip().lower()
         result += words
@@ -88,8 +94,9 @@ def sources(root):
     for folder in FOLDERS:
         for directory, _, names in os.walk(os.path.join(root, folder)):
             for name in names:
-                if SOURCE.search(name):
-                    yield os.path.relpath(os.path.join(directory, name), root)
+                path = os.path.relpath(os.path.join(directory, name), root)
+                if SOURCE.search(path) and path not in OWN:
+                    yield path
 
 
 def failures_of(root, path):

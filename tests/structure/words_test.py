@@ -8,10 +8,10 @@ from seeded_tree import SeededTree
 PATH = "src/job/peer.cc"
 GOOD = {
     PATH: "// Reports an exited peer, if there is one; 0 if there is none.\n"
-          "int report_exited_peer(int most, bool unknown, int almost_full);\n"
+          "int report_exited_peer(int max, bool unknown, int almost_full);\n"
           "/// Unless that is `none`.\n"
           'const char* usage = "it stores, tallies and invalidates";\n',
-    "tests/unit/peer_test.py": "bearer = 1  # the guests hear it in vain\n",
+    "tests/unit/peer_test.py": "if bear is None: assertIsNone(bear)\n",
     "CHANGELOG.md": "Who says so?\n",
     "docs/page.md": "| one | a word |\n| two | the same for others |\n",
 }
@@ -50,9 +50,12 @@ class Words(SeededTree):
         self.catches("# It waits in\n# vain.\nset(a b)\n", "in vain", path="src/CMakeLists.txt")
         self.catches("# The same, once more.\n", "The same", path="cmake/GexTests.cmake")
         self.catches('echo "it tells $1"\n', "tells", path="tests/jobs/run.sh")
+        self.catches("bearer = 1\n", "bearer", path="tests/unit/peer_test.py")
+        self.catches("# A rank\n# that is none.\n", "is none", 2, path="tools/draw-rooms")
 
     def test_most(self):
         self.catches("constexpr int most_pieces = 1;\n", "most_pieces")
+        self.catches("int poll(int channels, size_t most);\n", "most")
         self.assert_accepted({PATH: "use(most_payload, at_most, at_most_one);  // the most pieces\n"})
 
     def test_comment_that_needs_another(self):

@@ -68,7 +68,7 @@ class NameCompiler:
                 self.fail(f"running {' '.join(command)}", result)
 
     def refused(self, source, modes):
-        """modes: (mode, what the refusal says)"""
+        """modes: (mode, what the refusal contains)"""
         for column in COMPILERS:
             if not self.product and not self.runs(column):
                 continue

@@ -4,7 +4,7 @@
 //   struct Mine {
 //     static std::unique_ptr<Mine> attach(const Host& host, Limits& limits);
 //     SendResult send(Channel channel, uint32_t peer, std::span<const Piece> pieces);
-//     size_t poll(uint32_t channels, size_t most);
+//     size_t poll(uint32_t channels, size_t max);
 //   };
 //   constexpr Conduit table = table_of<Mine>("mine", "what it is", one_machine);
 //

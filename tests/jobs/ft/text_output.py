@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs ft on class S, all variants, with --ranks-info, and checks that the text says what it has to.
+"""Runs ft on class S, all variants, with --ranks-info, and checks that the text has what it must.
 
     text_output.py RANKS COMMAND...
 """

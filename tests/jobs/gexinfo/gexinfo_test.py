@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs gexinfo, alone and in jobs, and checks what it says.
+"""Runs gexinfo, alone and in jobs, and checks what it prints.
 
     gexinfo_test.py [TestClass...]
 
@@ -98,7 +98,7 @@ class Case(unittest.TestCase):
 
 
 class Text(Case):
-    def test_says_what_it_must(self):
+    def test_prints_what_it_must(self):
         text = self.succeed()
         for line in (
             r"libgex \d+\.\d+\.\d+",
@@ -383,13 +383,13 @@ def forbid_userfaultfd():
 
 
 class Ofi(Case):
-    """What is said about libfabric, where libgex was built with it."""
+    """What it prints about libfabric, where libgex was built with it."""
 
     def choices(self, preexec_fn=None, **variables):
         ofi = self.conduits(variables=variables, preexec_fn=preexec_fn)["ofi"]
         return {choice["name"]: choice["text"] for choice in ofi["choices"]}
 
-    def test_says_what_it_would_choose_and_why(self):
+    def test_prints_what_it_would_choose_and_why(self):
         choices = self.choices()
         provider, reason = re.match(r"(\S+), interface lo \(127\.0\.0\.1\): (.+)",
                                     choices["on one host"]).groups()
@@ -402,7 +402,7 @@ class Ofi(Case):
         self.assertRegex(choices["pieces"],
                          r"^\d+ of local memory and \d+ of the peer's a put or get, at most$")
 
-    def test_says_what_is_kept_registered(self):
+    def test_prints_what_is_kept_registered(self):
         choices = self.choices(GEX_OFI_REGISTER_LOCAL="1")
         self.assertRegex(choices["registration"], "^segments and local memory; ")
         self.assertEqual(choices["pieces"], "one a put or get: local memory must be registered")
@@ -466,7 +466,7 @@ def lower_memlock():
 
 
 class Fabrics(Case):
-    """What is said about networks that are simulated (tests/fabric)."""
+    """What it prints about networks that are simulated (tests/fabric)."""
 
     def simulated(self, preset, knobs="", **variables):
         return {"FI_PROVIDER_PATH": os.environ["FABRICS"], "FI_GEXSIM_PRESET": preset,
@@ -585,7 +585,7 @@ class Pairs(Case):
     @staticmethod
     @functools.cache
     def everything():
-        """What gexinfo says alone, which takes a second."""
+        """What gexinfo prints alone, which takes a second."""
         return json.loads(run("--json").stdout)
 
     def pairs(self, *arguments, **others):

@@ -248,7 +248,7 @@ def test_table(gexperf):
         check(re.fullmatch(expression, line), f"not a line of {name}: {line}")
     disturbed = any(line.endswith("0 of 3") for line in lines)
     remarked = any(line.startswith("No quiet run was to be had") for line in lines)
-    check(disturbed == remarked, "what is said of disturbed rows does not fit the rows")
+    check(disturbed == remarked, "the remark on disturbed rows does not fit the rows")
 
 
 def test_oversubscribed(gexperf):
@@ -272,7 +272,7 @@ def test_oversubscribed(gexperf):
     done = run(gexperf, "threads.put.2", "--oversubscribe", "--rounds", "1", "--runs", "1",
                "--tries", "1")
     check(re.search(r"threads\.put\.2 .* few cores 0 of 1|threads\.put\.2 .* few cores 1 of 1",
-                    done.stdout), "the table does not say that there were too few cores")
+                    done.stdout), "the table does not state that there were too few cores")
 
 
 def test_left_out(gexperf):
@@ -382,7 +382,7 @@ def test_usage(gexperf):
     check(done.returncode == 0, "no help")
     for option in ("--json", "--list", "--rounds", "--runs", "--tries", "--hardware-threads",
                    "--oversubscribe", "--model", "--hosts", "--rsh", "busy", *NAMES):
-        check(option in done.stdout, f"--help does not say {option}")
+        check(option in done.stdout, f"--help does not list {option}")
     done = run(gexperf, "--version")
     check(done.returncode == 0 and re.fullmatch(r"gexperf \(libgex\) [0-9.]+\n", done.stdout),
           f"--version prints {done.stdout}")
@@ -521,7 +521,7 @@ def test_one_thread(gexperf):
 
 
 def test_model(gexperf):
-    """The worker is told what emu pretends to be, and what that gives the row."""
+    """The worker receives what emu pretends to be, and what that gives the row."""
     model = "latency=3us,bandwidth=1GB/s"
     copy = Copy(gexperf, 'printf "%s\\n" "$*" >> "$0.calls"\n' + 3 * "echo sample 10 10\n")
     done = run(copy.gexperf, "put", "emu", "--model", model, "--json", *QUICK)

@@ -147,7 +147,7 @@ def test_borrowed(script, tree):
         (other / "bin/gexrun").symlink_to(pathlib.Path(tree).resolve() / "bin/gexrun")
         report, text = measure(script, tree, "--with", other, *words)
         check(list(report["rows"][0]["results"]) == ["this", "other"], "the other build was not measured")
-        check("measured by the programs of this" in text, "the table does not say whose programs")
+        check("measured by the programs of this" in text, "the table does not state whose programs")
 
 
 def test_failing(script, tree):

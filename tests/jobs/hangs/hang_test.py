@@ -5,7 +5,7 @@
 
 NETWORK: shared_memory (the default), emu, ofi, hosts (two, of one rank each, reached by an rsh that
 runs on this one), or mpirun.mpich or mpirun.openmpi, which starts ranks that share memory. Fails
-unless the report says which ranks wait, for what and for whom.
+unless the report names which ranks wait, for what and for whom.
 """
 
 import json
@@ -55,11 +55,11 @@ def expect_wait(report, rank, kind, waits_for, call=None, **fields):
 
 def expect_running(report, rank):
     expect("computes, or is in a loop" in culprit_of(report, rank),
-           f"rank {rank} runs, and is not said to", report)
+           f"rank {rank} runs, and is not reported to", report)
 
 
 def expect_missing_barrier(report):
-    # Two barriers of the team were over before: one of the set-up of segments is none.
+    # Two barriers of the team were over before: one of the set-up of segments does not count.
     expect_wait(report, 0, "barrier", [1], "gex_Coll_BarrierNB", sequence=2)
     expect_running(report, 1)
 
@@ -108,7 +108,7 @@ def lost_reply(report):
     wait = wait_of(report, 0)
     expect(wait["kind"] == "condition", "another wait", report)
     expect("for a message that has not come" in wait["why"], wait["why"], report)
-    expect(wait["waits_for"] == [], "it waits for somebody", report)
+    expect(wait["waits_for"] == [], "it waits for a rank", report)
 
 
 def no_polls_while_messages_come(report):
@@ -302,10 +302,10 @@ def main():
             if "polls without progress" not in done.stderr:
                 fail(f"it was not noticed what hangs: {done.stderr}")
         elif "no progress" not in done.stderr:
-            fail(f"no line tells of it: {done.stderr}")
+            fail(f"no line reports it: {done.stderr}")
         option = "GEX_HANG_ACTION=end" if launched_by(network) else "--hang-action end"
         if f"is ended ({option})" not in done.stderr:
-            fail(f"no line tells why it is ended: {done.stderr}")
+            fail(f"no line has the reason why it is ended: {done.stderr}")
         with open(report_file, encoding="utf-8") as file:
             report = json.load(file)
         expect([rank["rank"] for rank in report["ranks"]] == [0, 1], "not both ranks", report)

@@ -47,11 +47,11 @@ class Case(unittest.TestCase):
 
     def succeed(self, *words, finalized=RANKS, found=0, **variables):
         done = self.start(*words, **variables)
-        said = done.stdout.splitlines()
+        lines = done.stdout.splitlines()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(said.count("talked"), RANKS * words.count("talk"), done.stdout)
-        self.assertEqual(said.count("finalized"), finalized, done.stdout)
-        self.assertEqual(said.count("found initialized"), found, done.stdout)
+        self.assertEqual(lines.count("talked"), RANKS * words.count("talk"), done.stdout)
+        self.assertEqual(lines.count("finalized"), finalized, done.stdout)
+        self.assertEqual(lines.count("found initialized"), found, done.stdout)
         self.assertNotIn("gex: ", done.stderr)
         self.assertLess(done.took, SECONDS)
 

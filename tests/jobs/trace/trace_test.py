@@ -81,8 +81,8 @@ class Traced(unittest.TestCase):
         self.assertEqual(messages["arrows"], messages["handled"])
         self.assertLessEqual(own_sent - own_handled, 2 * ranks)
         self.assertEqual(messages["backwards"], 0)
-        # 3 barriers of the client's and the last one, by every rank; 10 other operations, which are
-        # none in a team of one.
+        # 3 barriers of the client's and the last one, by every rank; 10 other operations, which a
+        # team of one does not need.
         self.assertEqual(every["barriers"], 4 * ranks)
         self.assertEqual(every["collectives"], 10 * ranks if ranks > 1 else 0)
         self.assertEqual(sum(rank["count"] for rank in every["last_arrivals"]),
@@ -421,12 +421,12 @@ class Settings(Traced):
         self.assertRegex(text, r"gex_RMA_PutBlocking +40 ")
 
     def test_mistakes(self):
-        for options, said in ((["--ranks", "x", "t"], "--ranks 'x' is not a list of ranks"),
+        for options, line in ((["--ranks", "x", "t"], "--ranks 'x' is not a list of ranks"),
                               (["--from", "soon", "t"], "--from 'soon' is not a number"),
                               (["--summary=xml", "t"], "--summary=xml is neither text nor json"),
                               ([], "the trace to read is missing"),
                               (["--what", "t"], "unknown option --what")):
-            self.assertIn(said, self.gextrace(*options, status=2).stderr)
+            self.assertIn(line, self.gextrace(*options, status=2).stderr)
         done = self.gextrace(self.trace, status=1)
         self.assertEqual(done.stderr, f"gextrace: {self.trace}.0: No such file or directory\n")
 

@@ -101,7 +101,7 @@ class Serving:
 
 
 def ports_of(process):
-    """Where a process receives datagrams, of whomever: a connected socket is its peer's alone."""
+    """Where a process receives datagrams, whatever sends them: a connected socket is its peer's alone."""
     folder = f"/proc/{process}/fd"
     files = [os.readlink(f"{folder}/{name}") for name in os.listdir(folder)]
     with open(f"/proc/{process}/net/udp", encoding="ascii") as table:
@@ -112,9 +112,9 @@ def ports_of(process):
 
 def send_all(datagrams):
     """Pairs of a port and bytes, from a port of their own."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         for port, datagram in datagrams:
-            stranger.sendto(datagram, ("127.0.0.1", port))
+            sender.sendto(datagram, ("127.0.0.1", port))
 
 
 def test_unauthenticated(build):
@@ -127,8 +127,8 @@ def test_unauthenticated(build):
     for counts in job.end().values():
         # An empty one holds nothing that could be counted as a datagram of ours.
         expected = 2 * sum(1 for words in garbage if words)
-        check(counts["strange"] == expected, f"{counts['strange']} of strangers, not {expected}")
-        check(counts["moved"] == 0, "a stranger was taken for a peer")
+        check(counts["strange"] == expected, f"{counts['strange']} of unknown senders, not {expected}")
+        check(counts["moved"] == 0, "an unknown sender was taken for a peer")
 
 
 def test_replays(build):
@@ -157,10 +157,10 @@ def test_replays(build):
         for counts in job.end().values():
             check(counts["repeated"] >= 100, f"{counts['repeated']} replays of 100 are counted")
             expected = len(forged) // len(seen)
-            # One that is longer than it says is counted twice: what is behind it, too.
+            # One that is longer than its header has it is counted twice: what is behind it, too.
             check(counts["strange"] >= expected or counts["overflowed"] > 0,
                   f"{counts['strange']} of {expected} forgeries are counted")
-            check(counts["moved"] == 0, "a stranger was taken for a peer")
+            check(counts["moved"] == 0, "an unknown sender was taken for a peer")
 
 
 def forgeries(port, seen):

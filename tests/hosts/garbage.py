@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Says to a port what no peer would: nothing, too little, too much, chance.
+"""Sends to a port what no peer would: nothing, too little, too much, chance.
 
-    stranger.py tcp|udp ADDRESS PORT
+    garbage.py tcp|udp ADDRESS PORT
 
 Some connections are closed, some reset; the others stay open, with what they began unfinished, until
-standard input ends. Prints "said" before it waits for that.
+standard input ends. Prints "sent" before it waits for that.
 """
 
 import random
@@ -14,7 +14,7 @@ import sys
 
 
 def words(chance):
-    """What is said on each connection, and whether that stays open."""
+    """What is sent on each connection, and whether that stays open."""
     for size in (0, 1, 4, 15, 16, 17, 31, 32, 63, 64, 255, 256, 4096, 60000):
         for stays in (True, False):
             yield chance.randbytes(size), stays
@@ -42,14 +42,14 @@ def main():
         try:
             one.sendall(text)
         except OSError:
-            pass  # Who does not listen to the end is right.
+            pass  # A peer that closes before the end is right.
         if stays:
             held.append(one)
         else:
             if number % 4 == 1:
                 one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             one.close()
-    print("said", flush=True)
+    print("sent", flush=True)
     sys.stdin.read()
 
 
