@@ -174,14 +174,16 @@ void record_commit(gex_AM_SrcDesc_t sd, std::size_t nbytes) {
       sd->is_reply ? sd->token->header.source : gex::resolve(sd->tm, sd->rank).jobrank, nbytes);
 }
 
-gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf, std::size_t least_payload,
-                                            std::size_t most_payload, void* dest_addr, bool is_long,
-                                            bool reply, gex_Event_t* lc_opt, gex_Flags_t flags,
+gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf,
+                                            std::size_t least_payload, std::size_t most_payload,
+                                            void* dest_addr, bool is_long, bool reply,
+                                            gex_Event_t* lc_opt, gex_Flags_t flags,
                                             unsigned numargs, std::size_t limit) {
   if (least_payload > limit)
     fatal("%s: least_payload %zu is above the limit of %zu", name_of(call), least_payload, limit);
   if (most_payload < least_payload)
-    fatal("%s: most_payload %zu is below least_payload %zu", name_of(call), most_payload, least_payload);
+    fatal("%s: most_payload %zu is below least_payload %zu", name_of(call), most_payload,
+          least_payload);
   if (numargs > gex_AM_MaxArgs())
     fatal("%s: %u arguments are more than gex_AM_MaxArgs()", name_of(call), numargs);
   if (checked()) {

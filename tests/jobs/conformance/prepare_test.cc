@@ -47,14 +47,15 @@ struct Target {
   gex_AM_SrcDesc_t prepare(const void* buffer, std::size_t least_payload, std::size_t most_payload,
                            gex_Event_t* completion, gex_Flags_t flags, void* destination) const {
     if (is_reply()) {
-      return is_long ? gex_AM_PrepareReplyLong(token, buffer, least_payload, most_payload, destination, completion,
-                                               flags, 2)
-                     : gex_AM_PrepareReplyMedium(token, buffer, least_payload, most_payload, completion, flags, 2);
+      return is_long ? gex_AM_PrepareReplyLong(token, buffer, least_payload, most_payload,
+                                               destination, completion, flags, 2)
+                     : gex_AM_PrepareReplyMedium(token, buffer, least_payload, most_payload,
+                                                 completion, flags, 2);
     }
-    return is_long ? gex_AM_PrepareRequestLong(team(), next(), buffer, least_payload, most_payload, destination,
-                                               completion, flags, 2)
-                   : gex_AM_PrepareRequestMedium(team(), next(), buffer, least_payload, most_payload, completion,
-                                                 flags, 2);
+    return is_long ? gex_AM_PrepareRequestLong(team(), next(), buffer, least_payload, most_payload,
+                                               destination, completion, flags, 2)
+                   : gex_AM_PrepareRequestMedium(team(), next(), buffer, least_payload,
+                                                 most_payload, completion, flags, 2);
   }
 
   /// The two arguments are the payload's seed and size.
@@ -96,7 +97,8 @@ struct Target {
 };
 
 /// The answers that every descriptor must give.
-void check(gex_AM_SrcDesc_t sd, const void* buffer, std::size_t least_payload, std::size_t most_payload) {
+void check(gex_AM_SrcDesc_t sd, const void* buffer, std::size_t least_payload,
+           std::size_t most_payload) {
   ASSERT_NE(sd, GEX_AM_SRCDESC_NO_OP);
   EXPECT_GE(gex_AM_SrcDescSize(sd), least_payload);
   EXPECT_LE(gex_AM_SrcDescSize(sd), most_payload);
@@ -110,15 +112,17 @@ void check(gex_AM_SrcDesc_t sd, const void* buffer, std::size_t least_payload, s
 
 void client_buffer_with(const Target& target, std::size_t least_payload, std::size_t most_payload) {
   std::vector<std::uint8_t> buffer = payload_of(most_payload, 11);
-  gex_AM_SrcDesc_t sd =
-      target.prepare(buffer.data(), least_payload, most_payload, GEX_EVENT_NOW, 0, target.landing());
+  gex_AM_SrcDesc_t sd = target.prepare(buffer.data(), least_payload, most_payload, GEX_EVENT_NOW, 0,
+                                       target.landing());
   check(sd, buffer.data(), least_payload, most_payload);
   target.commit(sd, gex_AM_SrcDescSize(sd), 11, target.landing());
   std::fill(buffer.begin(), buffer.end(), std::uint8_t{0xcc});
 }
 
-void library_buffer_with(const Target& target, std::size_t least_payload, std::size_t most_payload) {
-  gex_AM_SrcDesc_t sd = target.prepare(nullptr, least_payload, most_payload, nullptr, 0, target.landing());
+void library_buffer_with(const Target& target, std::size_t least_payload,
+                         std::size_t most_payload) {
+  gex_AM_SrcDesc_t sd =
+      target.prepare(nullptr, least_payload, most_payload, nullptr, 0, target.landing());
   check(sd, nullptr, least_payload, most_payload);
   fill(gex_AM_SrcDescAddr(sd), 12, gex_AM_SrcDescSize(sd));
   target.commit(sd, gex_AM_SrcDescSize(sd), 12, target.landing());

@@ -12,6 +12,7 @@
 #include "am/limits.h"
 #include "am/links.h"
 #include "conformance.h"
+#include "counted_table.h"
 #include "message.h"
 
 namespace gex::am {
@@ -96,13 +97,46 @@ void receive_request(gex_Token_t token) {
   ++requests_in;
   gex_AM_ReplyShort0(token, handlers[1], 0);
 }
+void receive_payload(gex_Token_t, void*, std::size_t) {
+  ++requests_in;
+}
 void receive_reply(gex_Token_t) {
   ++replies_in;
 }
 conformance::Handlers handlers({
     conformance::entry(receive_request, conformance::short_request, 0, "rooms: request"),
     conformance::entry(receive_reply, conformance::short_reply, 0, "rooms: reply"),
+    conformance::entry(receive_payload, conformance::medium_request, 0, "rooms: payload"),
 });
+
+// A message looks up once where it goes: the shortest way hands on what it has found.
+TEST(Requests, ReadTheTableOfLinksOnce) {
+#if defined(__x86_64__)
+  requests_in = replies_in = 0;
+  links().own_lane();
+  barrier();
+  int reads[2] = {};
+  if (conformance::rank() == 0) {
+    ThreadRecord& thread = this_thread();
+    Link* const* const table = LinksSlot::of(thread);
+    CountedTable<Link*> counted(table, size());
+    LinksSlot::set(thread, counted.data());
+    gex_AM_RequestShort0(conformance::team(), next(), handlers[0], 0);
+    reads[0] = counted.reads();
+    gex_AM_RequestMedium0(conformance::team(), next(), handlers[2], &reads, sizeof reads,
+                          GEX_EVENT_NOW, 0);
+    reads[1] = counted.reads() - reads[0];
+    LinksSlot::set(thread, table);
+    EXPECT_EQ(reads[0], 1) << "of a short request";
+    EXPECT_EQ(reads[1], 1) << "of a medium request";
+    WAIT_UNTIL(replies_in == 1);
+  }
+  if (conformance::rank() == 1) WAIT_UNTIL(requests_in == 2);
+  barrier();
+#else
+  GTEST_SKIP() << "only on x86-64 a program can run one instruction and stop";
+#endif
+}
 
 // Ranks of one neighborhood (CMakeLists.txt).
 TEST(ThreadLanes, AreOpenedTowardsThePeerByTheFirstRequest) {
