@@ -46,6 +46,12 @@ ft: packages build/release/build.ninja ## build what it needs, then run NAS FT c
 	cmake --build --preset release --parallel $(JOBS) --target gexrun ft
 	build/release/bin/gexrun -n 2 build/release/bin/ft --class A
 
+# Pictures and peers take further packages, which nothing else here needs; without root the report lacks them.
+.PHONY: figures figures-quick
+figures figures-quick: packages release ## measure the papers' figures beside other libraries: report/index.html (docs/figures.md)
+	-cmake/install-packages.sh cmake/debian-packages-figures.txt
+	bench/figures/figures.py --scale $(if $(filter figures-quick,$@),quick,full)
+
 .PHONY: check
 check: packages release ## build, then run one test of every behaviour
 	ctest --preset release --parallel $(TEST_JOBS)

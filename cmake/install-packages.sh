@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs those packages of debian-packages.txt that are missing; touches nothing when none is.
-# Without root it names them and fails.
+# Installs those packages of a list that are missing; touches nothing when none is. Without root it
+# names them and fails.
+#
+#   install-packages.sh [LIST]      default: debian-packages.txt beside it
 set -eu
 
-list=$(dirname "$0")/debian-packages.txt
+list=${1:-$(dirname "$0")/debian-packages.txt}
 wanted=$(sed -e 's/#.*//' "$list" | awk 'NF { print $1 }')
 
 if ! command -v dpkg-query >/dev/null; then

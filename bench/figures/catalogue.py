@@ -1,0 +1,380 @@
+"""The figures: what each measures, at which sizes, beside what, and the number its paper is known for."""
+
+import dataclasses
+
+KIB = 1024
+MIB = 1024 * 1024
+
+
+def powers(first, last):
+    """Powers of two."""
+    size = first
+    while size <= last:
+        yield size
+        size *= 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    """What becomes of a measured number, mostly nanoseconds of one operation."""
+
+    name: str
+    better: str  # "less" or "more"
+    of: callable  # of the number and the x
+
+
+MICROSECONDS = Unit("us", "less", lambda ns, x: ns / 1e3)
+MEGABYTES = Unit("MB/s", "more", lambda ns, x: x * 1e3 / ns)
+SECONDS = Unit("s", "less", lambda seconds, x: seconds)
+MILLISECONDS = Unit("ms", "less", lambda ns, x: ns / 1e6)
+MILLIONS = Unit("million/s", "more", lambda ns, x: 1e3 / ns)
+MESSAGES_TO_EACH = Unit("us a message to each", "less", lambda ns, ranks: ns / 1e3)
+ALL_MILLIONS = Unit("million/s of all ranks", "more", lambda ns, ranks: ranks * 1e3 / ns)
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    label: str
+    system: str  # of systems.SYSTEMS
+    row: str     # the operation; {x} stands for the category
+    environment: dict = dataclasses.field(default_factory=dict)  # likewise
+    kind: str = ""  # libgex is compared with peers of the kind
+
+
+@dataclasses.dataclass(frozen=True)
+class Headline:
+    """The number that the paper is known for: how many times as good `one` is as `other`, where each is the
+    best of its labels."""
+
+    text: str
+    paper: float  # None: the paper has no number
+    one: tuple
+    other: tuple
+    at: object = "best"  # an x, "best" of all, or their "mean"
+    why: str = ""        # why ours differs
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One command: its arguments, and which row it prints for which x."""
+
+    ranks: int
+    arguments: list
+    environment: dict
+    rows: dict
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    name: str
+    title: str
+    paper: str
+    network: str
+    xs: tuple
+    series: tuple
+    unit: Unit
+    x: str = "bytes"  # what the x axis is; "ranks": each has a job of its own
+    headline: Headline = None
+    note: str = ""
+    categories: bool = False  # xs are names
+    ranks: int = 2
+
+    def jobs(self, series, xs, scale):
+        """The commands of a round."""
+        if self.x == "ranks":
+            return [self._job(series, [x], x, scale) for x in xs]
+        if any("{x}" in value for value in series.environment.values()):
+            return [self._job(series, [x], self.ranks, scale) for x in xs]
+        return [self._job(series, xs, self.ranks, scale)]
+
+    def _job(self, series, xs, ranks, scale):
+        environment = {name: value.format(x=xs[0]) for name, value in series.environment.items()}
+        arguments, rows = ARGUMENTS.get(series.system, peer_arguments)(self, series.row, xs, scale)
+        return Job(ranks, arguments, environment, rows)
+
+
+# The row that a command's own time is, from its start to its end.
+WHOLE = "whole"
+
+
+def peer_arguments(figure, row, xs, scale):
+    """Of the programs in bench/peers."""
+    if row == WHOLE:
+        return [], {x: WHOLE for x in xs}
+    options = ["--samples", str(scale.samples), "--ms", f"{scale.milliseconds:g}"]
+    if figure.x == "bytes":
+        return ([*options, f"{row}:{','.join(str(x) for x in xs)}"], {x: f"{row}.{x}" for x in xs})
+    named = {x: row.format(x=x) for x in xs}
+    return [*options, *(f"{name}:8" for name in named.values())], {x: f"{name}.8" for x, name in named.items()}
+
+
+def gexperf_arguments(figure, row, xs, scale):
+    named = {x: row.format(x=x) for x in xs}
+    return (["--json", "--rounds", str(scale.samples), "--runs", "1", "--tries", "1", *named.values()], named)
+
+
+def ft_arguments(figure, row, xs, scale):
+    variant, _ = row.split(".")
+    return (["--class", scale.ft_class, "--json", "--variant", variant], {x: row for x in xs})
+
+
+ARGUMENTS = {"gexperf": gexperf_arguments, "ft": ft_arguments, "ft_mpi": ft_arguments}
+
+# libgex over a network, whatever else the ranks share.
+def over(conduit, **variables):
+    return {"GEX_CONDUIT": conduit, "GASNET_SUPERNODE_MAXSIZE": "1", **variables}
+
+
+# Every library over TCP/IP of the loopback.
+OPENMPI_TCP = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo",
+               "OMPI_MCA_osc": "^ucx,sm"}
+MPICH_TCP = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
+OFI_TCP = over("ofi", GEX_OFI_PROVIDER="tcp;ofi_rxm")
+UCX_TCP = over("ucx", UCX_TLS="tcp,self")
+
+LATENCIES = tuple(powers(8, 64 * KIB))
+BANDWIDTHS = tuple(powers(8, 4 * MIB))
+MEDIUMS = tuple(powers(8, 32 * KIB))
+
+IPDPS = "Bell and others, IPDPS 2006"
+EX_2018 = "GASNet-EX specialized for Aries, LBNL 2018"
+PORTALS = "Porting GASNet to Portals, 2009"
+
+TYPES = ("i32", "u32", "i64", "u64", "flt", "dbl")
+OVER_MPICH_TCP = {**over("mpi", GEX_MPI="mpich"), **MPICH_TCP}
+
+
+def fixed_and_negotiated(**variables):
+    return (Series("fixed payload", "gex", "am.fixed", variables),
+            Series("negotiated payload", "gex", "am.negotiated", variables))
+
+
+def local_completion(**variables):
+    return (Series("in the call (GEX_EVENT_NOW)", "gex", "put.now", variables),
+            Series("with the put (GEX_EVENT_DEFER)", "gex", "put.defer", variables),
+            Series("by an event, two buffers", "gex", "put.event", variables))
+
+
+def atomics(row):
+    return (Series("the network's own", "gex", row, over("emu", GEX_EMU="aries")),
+            Series("by messages", "gex", row, over("emu", GEX_EMU="aries,atomics=0")))
+
+
+def beside_peers(row, shmem=False):
+    """The operation of all libraries that have it."""
+    return (Series("libgex", "gex", row), Series("Open MPI", "openmpi", row), Series("MPICH", "mpich", row),
+            *([Series("OpenSHMEM", "shmem", row)] if shmem else []))
+
+
+NEGOTIATED = Headline("negotiated payload gains up to 14%", 1.14, ("negotiated payload",), ("fixed payload",),
+                      why="It gains what a copy takes; small messages are copied in their header's line.")
+BY_EVENT = Headline("local completion by the network's event gains up to 32% (at 8 KiB)", 1.32,
+                    ("by an event, two buffers",), ("in the call (GEX_EVENT_NOW)",), at=8 * KIB,
+                    why="libgex copies what is small, so that the call can return.")
+NATIVE_TWICE = Headline("a native network is about twice as fast as one over MPI", 2.0,
+                        ("libgex over ofi", "libgex over ucx"), ("libgex over mpi (MPICH)",),
+                        why="On the loopback most of the time is the kernel's in all of them.")
+
+FIGURES = (
+    Figure(
+        "put-get-latency-shm", "Round-trip latency of put and get", f"{IPDPS}: figure 2", "shared memory",
+        LATENCIES, unit=MICROSECONDS, series=(
+            Series("libgex put", "gex", "put", kind="put"),
+            Series("libgex get", "gex", "get", kind="get"),
+            Series("Open MPI MPI_Put, flush", "openmpi", "put", kind="put"),
+            Series("Open MPI MPI_Get, flush", "openmpi", "get", kind="get"),
+            Series("Open MPI send, empty answer", "openmpi", "message.ack", kind="put"),
+            Series("MPICH MPI_Put, flush", "mpich", "put", kind="put"),
+            Series("MPICH send, empty answer", "mpich", "message.ack", kind="put"),
+            Series("shmem_putmem, quiet", "shmem", "put", kind="put"),
+            Series("shmem_getmem", "shmem", "get", kind="get"),
+        ),
+        headline=Headline("8-byte puts take 6 to 55% less than MPI's (GASNet-EX talk, four systems)", 1.55,
+                          ("libgex put",), ("Open MPI MPI_Put, flush", "MPICH MPI_Put, flush"), at=8,
+                          why="On one host a put is a store; the paper's crossed a network.")),
+    Figure(
+        "put-get-latency-tcp", "Round-trip latency of put and get", f"{IPDPS}: figure 2",
+        "TCP/IP on the loopback, UDP/IP for udp", LATENCIES, unit=MICROSECONDS, series=(
+            Series("libgex put, udp", "gex", "put", over("udp"), kind="put"),
+            Series("libgex put, ofi", "gex", "put", OFI_TCP, kind="put"),
+            Series("libgex put, ucx", "gex", "put", UCX_TCP, kind="put"),
+            Series("libgex get, udp", "gex", "get", over("udp"), kind="get"),
+            Series("Open MPI MPI_Put, flush", "openmpi", "put", OPENMPI_TCP, kind="put"),
+            Series("Open MPI MPI_Get, flush", "openmpi", "get", OPENMPI_TCP, kind="get"),
+            Series("Open MPI send, empty answer", "openmpi", "message.ack", OPENMPI_TCP, kind="put"),
+            Series("MPICH MPI_Put, flush", "mpich", "put", MPICH_TCP, kind="put"),
+            Series("MPICH send, empty answer", "mpich", "message.ack", MPICH_TCP, kind="put"),
+        ),
+        headline=Headline("8-byte puts take 6 to 55% less than MPI's (GASNet-EX talk, four systems)", 1.55,
+                          ("libgex put, udp", "libgex put, ofi", "libgex put, ucx"),
+                          ("Open MPI MPI_Put, flush", "MPICH MPI_Put, flush"), at=8,
+                          why="Nearly all of it is the kernel's, which all of them use.")),
+    Figure(
+        "flood-bandwidth-shm", "Flood bandwidth", f"{IPDPS}: figures 3 and 4", "shared memory", BANDWIDTHS,
+        unit=MEGABYTES, series=(
+            Series("libgex put", "gex", "put.flood", kind="put"),
+            Series("libgex get", "gex", "get.flood", kind="get"),
+            Series("Open MPI MPI_Put", "openmpi", "put.flood", kind="put"),
+            Series("Open MPI MPI_Get", "openmpi", "get.flood", kind="get"),
+            Series("Open MPI MPI_Isend, 64 under way", "openmpi", "message.flood", kind="put"),
+            Series("MPICH MPI_Put", "mpich", "put.flood", kind="put"),
+            Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood", kind="put"),
+            Series("shmem_putmem_nbi", "shmem", "put.flood", kind="put"),
+        ),
+        headline=Headline("at 4 KiB puts are well ahead of MPI's messages on every network", None,
+                          ("libgex put",),
+                          ("Open MPI MPI_Isend, 64 under way", "MPICH MPI_Isend, 64 under way"),
+                          at=4 * KIB)),
+    Figure(
+        "flood-bandwidth-tcp", "Flood bandwidth", f"{IPDPS}: figures 3 and 4",
+        "TCP/IP on the loopback, UDP/IP for udp", BANDWIDTHS, unit=MEGABYTES, series=(
+            Series("libgex put, udp", "gex", "put.flood", over("udp"), kind="put"),
+            Series("libgex put, ofi", "gex", "put.flood", OFI_TCP, kind="put"),
+            Series("libgex put, ucx", "gex", "put.flood", UCX_TCP, kind="put"),
+            Series("Open MPI MPI_Put", "openmpi", "put.flood", OPENMPI_TCP, kind="put"),
+            Series("Open MPI MPI_Isend, 64 under way", "openmpi", "message.flood", OPENMPI_TCP, kind="put"),
+            Series("MPICH MPI_Put", "mpich", "put.flood", MPICH_TCP, kind="put"),
+            Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood", MPICH_TCP, kind="put"),
+        ),
+        headline=Headline("at 4 KiB puts are well ahead of MPI's messages on every network", None,
+                          ("libgex put, udp", "libgex put, ofi", "libgex put, ucx"),
+                          ("Open MPI MPI_Isend, 64 under way", "MPICH MPI_Isend, 64 under way"),
+                          at=4 * KIB)),
+    Figure(
+        "am-payload-shm", "Medium messages there and back, payload built in place", f"{EX_2018}: figure 1",
+        "shared memory", MEDIUMS, unit=MICROSECONDS, series=fixed_and_negotiated(), headline=NEGOTIATED),
+    Figure(
+        "am-payload-udp", "Medium messages there and back, payload built in place", f"{EX_2018}: figure 1",
+        "UDP/IP on the loopback", MEDIUMS, unit=MICROSECONDS, series=fixed_and_negotiated(**over("udp")),
+        headline=NEGOTIATED),
+    Figure(
+        "inattentive-shm", "Messages to ranks that look every 500 us", f"{EX_2018}: figure 2",
+        "shared memory", (2, 4, 8), x="ranks", unit=MESSAGES_TO_EACH, series=(
+            Series("static, all at once", "gex", "inattentive.all"),
+            Series("static, 5 in turn", "gex", "inattentive.5"),
+            Series("static, cyclic", "gex", "inattentive.1"),
+            Series("reactive, all at once", "gex", "inattentive.all.reactive"),
+            Series("reactive, 5 in turn", "gex", "inattentive.5.reactive"),
+            Series("reactive, cyclic", "gex", "inattentive.1.reactive"),
+        ),
+        headline=Headline("injection that reacts takes up to 93% less time", 14.3, ("reactive, all at once",),
+                          ("static, all at once",),
+                          why="The paper had 4 to 64 receivers, each with a core; buffers held 3 messages.")),
+    Figure(
+        "local-completion-udp", "Flood of puts, by when the source may be written again",
+        f"{EX_2018}: figure 3", "UDP/IP on the loopback", BANDWIDTHS, unit=MEGABYTES,
+        series=local_completion(**over("udp")), headline=BY_EVENT),
+    Figure(
+        "local-completion-emu", "Flood of puts, by when the source may be written again",
+        f"{EX_2018}: figure 3", "emu: a Cray XC's network", BANDWIDTHS, unit=MEGABYTES,
+        series=local_completion(**over("emu", GEX_EMU="aries")), headline=BY_EVENT),
+    Figure(
+        "fetch-add-shm", "Fetch-and-add of each type, one after the other", f"{EX_2018}: table 1",
+        "shared memory", TYPES, x="type", categories=True, unit=MICROSECONDS, series=(
+            Series("libgex", "gex", "fadd.{x}"),
+            Series("Open MPI MPI_Fetch_and_op, flush", "openmpi", "fadd.{x}"),
+            Series("MPICH MPI_Fetch_and_op, flush", "mpich", "fadd.{x}"),
+            Series("shmem_atomic_fetch_add", "shmem", "fadd.{x}"),
+        )),
+    Figure(
+        "fetch-add-emu", "Fetch-and-add of each type, one after the other", f"{EX_2018}: table 1",
+        "emu: a Cray XC's network", TYPES, x="type", categories=True, unit=MICROSECONDS,
+        series=atomics("fadd.{x}"), headline=Headline(
+            "the network's own atomics take 1.7 times less than messages", 1.7, ("the network's own",),
+            ("by messages",), at="mean", why="The ratio is the model's: emu takes the latency of an Aries.")),
+    Figure(
+        "fetch-add-flood-emu", "Fetch-and-add of each type, as many as go", f"{EX_2018}: table 1",
+        "emu: a Cray XC's network", TYPES, x="type", categories=True, unit=MILLIONS,
+        series=atomics("fadd.{x}.flood"), headline=Headline(
+            "the network's own atomics have 1.7 to 1.8 times the throughput", 1.7, ("the network's own",),
+            ("by messages",), at="mean")),
+    Figure(
+        "hot-spot-shm", "All ranks add to one word", f"{EX_2018}: figure 4", "shared memory", (2, 4, 8),
+        x="ranks", unit=ALL_MILLIONS, series=(
+            Series("libgex", "gex", "hot_spot"),
+            Series("Open MPI MPI_Fetch_and_op", "openmpi", "hot_spot"),
+            Series("MPICH MPI_Fetch_and_op", "mpich", "hot_spot"),
+            Series("shmem_atomic_fetch_add", "shmem", "hot_spot"),
+        )),
+    Figure(
+        "strided-shm", "Non-contiguous puts, elements of 8 bytes, one in four places", f"{EX_2018}: figure 5",
+        "shared memory", tuple(powers(16, 2 * MIB)), unit=MEGABYTES, series=(
+            *(Series(f"libgex strided, {dims} dimensions", "gex", f"strided.{dims}", kind="strided")
+              for dims in (3, 8, 32)),
+            Series("libgex indexed", "gex", "indexed", kind="indexed"),
+            *(Series(f"Open MPI datatype, {dims} dimensions", "openmpi", f"strided.{dims}", kind="strided")
+              for dims in (3, 32)),
+            Series("Open MPI indexed datatype", "openmpi", "indexed", kind="indexed"),
+            Series("MPICH datatype, 32 dimensions", "mpich", "strided.32", kind="strided"),
+        ),
+        headline=Headline("folded strides of 32 dimensions have up to 8.6 times the bandwidth of nested loops",
+                          8.6, ("libgex strided, 32 dimensions",), ("Open MPI datatype, 32 dimensions",),
+                          why="MPI's datatypes stand for GASNet-1's nested loops.")),
+    Figure(
+        "strided-ofi", "Non-contiguous puts of 3 dimensions, elements of 64 bytes", f"{EX_2018}: figure 6",
+        "TCP/IP on the loopback", tuple(powers(128, 2 * MIB)), unit=MEGABYTES, series=(
+            Series("packed into messages", "gex", "rows", {**OFI_TCP, "GEX_VIS_PIECES": "never"}),
+            Series("pieces of the network's puts", "gex", "rows", {**OFI_TCP, "GEX_VIS_PIECES": "always"}),
+            Series("as libgex chooses", "gex", "rows", OFI_TCP),
+        )),
+    Figure(
+        "native-put-latency", "Put latency, native against active messages over MPI",
+        f"{PORTALS}: figure 2", "TCP/IP on the loopback", tuple(powers(8, KIB)), unit=MICROSECONDS, series=(
+            Series("libgex over ofi", "gex", "put", OFI_TCP),
+            Series("libgex over ucx", "gex", "put", UCX_TCP),
+            Series("libgex over mpi (MPICH)", "gex", "put", OVER_MPICH_TCP),
+            Series("MPICH send, empty answer", "mpich", "message.ack", MPICH_TCP),
+        ), headline=NATIVE_TWICE),
+    Figure(
+        "native-put-bandwidth", "Put bandwidth, native against active messages over MPI",
+        f"{PORTALS}: figure 3", "TCP/IP on the loopback", tuple(powers(2 * KIB, 2 * MIB)), unit=MEGABYTES,
+        series=(
+            Series("libgex over ofi", "gex", "put.flood", OFI_TCP),
+            Series("libgex over ucx", "gex", "put.flood", UCX_TCP),
+            Series("libgex over mpi (MPICH)", "gex", "put.flood", OVER_MPICH_TCP),
+            Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood", MPICH_TCP),
+        ), headline=NATIVE_TWICE),
+    Figure(
+        "native-am-latency", "Medium messages there and back, native against over MPI",
+        f"{PORTALS}: figure 4", "TCP/IP on the loopback", tuple(powers(8, KIB)), unit=MICROSECONDS, series=(
+            Series("libgex over ofi", "gex", "am.rtt", OFI_TCP),
+            Series("libgex over ucx", "gex", "am.rtt", UCX_TCP),
+            Series("libgex over mpi (MPICH)", "gex", "am.rtt", OVER_MPICH_TCP),
+            Series("MPICH send and receive", "mpich", "message.rtt", MPICH_TCP),
+        ), headline=NATIVE_TWICE),
+    Figure(
+        "registration-emu", "Blocking puts from outside the segment", f"{PORTALS}: figure 5",
+        "emu: a Cray XT's network, 1 us to register memory", tuple(powers(8 * KIB, MIB)), unit=MEGABYTES,
+        series=(
+            Series("registration cache", "gex_par", "put",
+                   over("emu", GEX_EMU="xt,registration=1us,cache=1GB")),
+            Series("registered each time", "gex_par", "put", over("emu", GEX_EMU="xt,registration=1us")),
+        ),
+        headline=Headline("the registration cache has 8.5% more bandwidth at 8 KiB", 1.085,
+                          ("registration cache",), ("registered each time",), at=8 * KIB,
+                          why="The ratio is the model's; the paper has no time of a registration.")),
+    Figure(
+        "message-rate-shm", "Messages one way, as many as go", "ours", "shared memory", tuple(powers(8, 4 * KIB)),
+        unit=MILLIONS, series=(
+            Series("libgex medium messages", "gex", "am.flood"),
+            Series("Open MPI MPI_Isend, 64 under way", "openmpi", "message.flood"),
+            Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood"),
+        )),
+    Figure(
+        "barrier-shm", "Barrier", "ours", "shared memory", (2, 4, 8, 16), x="ranks", unit=MICROSECONDS,
+        series=beside_peers("barrier", shmem=True)),
+    Figure(
+        "broadcast-shm", "Broadcast to two ranks", "ours", "shared memory", BANDWIDTHS, unit=MICROSECONDS,
+        series=(*beside_peers("broadcast"), Series("libgex, in segments", "gex", "broadcast.segment"))),
+    Figure(
+        "sum-shm", "Sum of doubles on both of two ranks", "ours", "shared memory", BANDWIDTHS,
+        unit=MICROSECONDS, series=(*beside_peers("sum"), Series("libgex, in segments", "gex", "sum.segment"))),
+    Figure(
+        "start-up", "From start to end of a job that does nothing", "ours", "shared memory", (2, 4, 8, 16, 32),
+        x="ranks", unit=MILLISECONDS, series=beside_peers(WHOLE, shmem=True)),
+)
+
+
+def without_peers(figure, series):
+    """The figure with these series alone."""
+    return dataclasses.replace(figure, series=series)

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Measures the papers' figures on this machine, libgex beside its peers, and writes a report.
+
+    bench/figures/figures.py                    all figures, into report/index.html
+    bench/figures/figures.py --scale quick      in less than five minutes
+    bench/figures/figures.py NAME...            these figures; --list prints them
+    bench/figures/figures.py --draw             pictures and page once more, of report/results.json
+
+report/results.json is written as measurements end. An interrupt ends with a report of what there is by
+then. Exit status: 0, or 1 where something of libgex could not be measured or the report not be written,
+2 for a wrong command line, 130 after an interrupt.
+"""
+
+import argparse
+import datetime
+import importlib.machinery
+import importlib.util
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+
+import catalogue
+import page
+import results
+import session
+import systems
+import text
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SCALES = {scale.name: scale for scale in (systems.FULL, systems.QUICK, systems.TINY)}
+# Debian's has the modules of its packages, where another one comes first in PATH.
+PYTHONS = (sys.executable, "/usr/bin/python3")
+
+
+def fail(reason, status=1):
+    print(f"figures: {reason}", file=sys.stderr)
+    sys.exit(status)
+
+
+def this_machine():
+    """In one line, as tools/draw-gexperf has it."""
+    loader = importlib.machinery.SourceFileLoader("draw_gexperf", str(ROOT / "tools/draw-gexperf"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("draw_gexperf", loader))
+    loader.exec_module(module)
+    return module.this_machine()
+
+
+def cores():
+    """Processors that ranks can be bound to."""
+    return len(os.sched_getaffinity(0))
+
+
+class Progress:
+    """One line that changes on a terminal; elsewhere a line for each round."""
+
+    def __init__(self):
+        self.terminal = sys.stderr.isatty()
+        self.last = ""
+
+    def __call__(self, what, left):
+        line = what if left is None else f"{what} ({minutes(left)} left)"
+        if self.terminal:
+            print(f"\r\033[K{line[:100]}", end="", file=sys.stderr, flush=True)
+        elif what.split(":")[0] != self.last:
+            print(line, file=sys.stderr, flush=True)
+        self.last = what.split(":")[0]
+
+    def clear(self):
+        if self.terminal:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def minutes(seconds):
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+def draw(folder):
+    """Runs pictures.py by a Python that has matplotlib; why there are no pictures, or nothing."""
+    for python in dict.fromkeys(PYTHONS):
+        if subprocess.run([python, "-c", "import matplotlib"], stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0:
+            drawn = subprocess.run([python, "-B", str(HERE / "pictures.py"), str(folder)],
+                                   stderr=subprocess.PIPE, text=True, check=False)
+            lines = drawn.stderr.strip().splitlines()
+            return f"pictures are missing: {lines[-1]}" if drawn.returncode != 0 and lines else ""
+    return "there are no pictures: matplotlib is missing (Debian: python3-matplotlib)"
+
+
+def report(found, folder, with_pictures):
+    """The page, and before it the pictures that it shows."""
+    trouble = draw(folder) if with_pictures else ""
+    page.write(found, folder)
+    if trouble:
+        print(f"figures: {trouble}", file=sys.stderr)
+    print(f"{folder / 'index.html'}: {sum(1 for figure in found['figures'] if figure['rounds'])} figures, "
+          f"{found['state']}")
+
+
+def measure(options, chosen):
+    folder = options.report
+    file = folder / "results.json"
+    build = str(options.build)
+    found = {"format": results.FORMAT, "state": "partial",
+             "begun": datetime.datetime.now().isoformat(timespec="seconds"),
+             "machine": this_machine(), "scale": options.scale, "load_before": os.getloadavg()[0],
+             "command": shlex.join(sys.argv), "versions": versions(build, chosen), "figures": []}
+    folder.mkdir(parents=True, exist_ok=True)
+    results.write(file, found)
+    progress = Progress()
+    printed = 0
+
+    def changed():
+        nonlocal printed
+        results.write(file, found)
+        # Those that are complete; the last one is under way.
+        for figure in found["figures"][printed:]:
+            if figure["rounds"] == figure["of_rounds"]:
+                progress.clear()
+                print("\n".join(text.table(figure)), flush=True)
+                printed += 1
+
+    # What ends programs ends this one as an interrupt does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    status = 0
+    try:
+        session.Session(chosen, SCALES[options.scale], build, cores(), found, changed, progress).run()
+        found["state"] = "complete"
+    except KeyboardInterrupt:
+        progress.clear()
+        print("figures: interrupted; the report has what was measured", file=sys.stderr)
+        # Further interrupts would end the report that this one asks for.
+        for which in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(which, signal.SIG_IGN)
+        status = 130
+    progress.clear()
+    for figure in found["figures"]:
+        for series in figure["series"]:
+            series["points"] = [point for point in series["points"] if point["runs"]]
+    results.write(file, found)
+    report(found, folder, not options.no_pictures)
+    for figure in found["figures"]:
+        for series in figure["series"]:
+            if series["ours"] and series["left_out"]:
+                print(f"figures: of libgex was not measured: {figure['name']}, {series['label']}: "
+                      f"{series['left_out']}", file=sys.stderr)
+                status = status or 1
+    return status
+
+
+def versions(build, chosen):
+    of_systems = {}
+    for series in (series for figure in chosen for series in figure.series):
+        system = systems.SYSTEMS[series.system]
+        if system.name not in of_systems and not system.missing(build):
+            of_systems[system.name] = system.version(build)
+    return of_systems
+
+
+def choose(names, only):
+    figures = {figure.name: figure for figure in catalogue.FIGURES}
+    unknown = [name for name in names if name not in figures]
+    if unknown:
+        fail(f"there is no figure {unknown[0]!r}; --list prints their names", 2)
+    chosen = [figures[name] for name in names] if names else list(figures.values())
+    if not only:
+        return chosen
+    kept = []
+    for figure in chosen:
+        series = tuple(one for one in figure.series if systems.SYSTEMS[one.system].is_ours)
+        if series:
+            kept.append(catalogue.without_peers(figure, series))
+    return kept
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(
+        prog="figures", description="Measures the papers' figures here, libgex beside its peers.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="figures (default: all)")
+    parser.add_argument("--list", action="store_true", help="print the names of the figures")
+    parser.add_argument("--scale", choices=SCALES, default="full",
+                        help="quick: in less than five minutes; tiny: that everything runs, not how fast")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release",
+                        help="the build's folder (default: %(default)s)")
+    parser.add_argument("--report", type=pathlib.Path, default=pathlib.Path("report"),
+                        help="the report's folder (default: %(default)s)")
+    parser.add_argument("--libgex-alone", action="store_true", help="measure no peers")
+    parser.add_argument("--no-pictures", action="store_true", help="write numbers and page alone")
+    parser.add_argument("--draw", action="store_true",
+                        help="measure nothing: draw the report's results.json once more")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    chosen = choose(options.names, options.libgex_alone)
+    if options.list:
+        for figure in chosen:
+            print(f"{figure.name:28} {figure.title}, {figure.network} ({figure.paper})")
+        return 0
+    try:
+        if options.draw:
+            report(results.read(options.report / "results.json"), options.report, True)
+            return 0
+        if not os.access(options.build / "bin/gexrun", os.X_OK):
+            fail(f"{options.build}/bin/gexrun is missing: build first (make), or name the build's folder "
+                 "with --build", 2)
+        return measure(options, chosen)
+    except OSError as error:
+        fail(f"cannot write the report: {error.filename or options.report}: {error.strerror}")
+    except ValueError as error:
+        fail(f"{options.report / 'results.json'}: {error}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""How the programs of each system are started, what they print, and whether they are there."""
+
+import dataclasses
+import json
+import os
+import shutil
+import subprocess
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    """How thoroughly is measured."""
+
+    name: str
+    rounds: int       # runs of each command
+    samples: int      # of each point in a run
+    milliseconds: float  # of a sample
+    sizes: int        # points of a curve at most; 0: all
+    ft_class: str
+
+
+FULL = Scale("full", rounds=5, samples=5, milliseconds=20, sizes=0, ft_class="A")
+QUICK = Scale("quick", rounds=3, samples=3, milliseconds=4, sizes=7, ft_class="W")
+TINY = Scale("tiny", rounds=1, samples=1, milliseconds=0.2, sizes=2, ft_class="S")
+
+
+def rows_of_lines(output):
+    """{"row": NAME, "ns": [...]} on each line: the programs of bench/peers."""
+    rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    return {row["row"]: row["ns"] for row in rows}
+
+
+def rows_of_gexperf(output):
+    """`gexperf --json`, in its own units."""
+    return {row["name"]: [row["value"]] for row in json.loads(output)}
+
+
+def rows_of_ft(output):
+    """Seconds of each variant, and of its ranks in communication on average."""
+    rows = {}
+    for variant in json.loads(output)["variants"]:
+        if not variant["verified"]:
+            raise ValueError(f"{variant['name']} did not verify")
+        rows[f"{variant['name']}.seconds"] = [variant["seconds"]]
+        ranks = variant["ranks"]
+        rows[f"{variant['name']}.communication"] = [
+            sum(rank["starting_seconds"] + rank["waiting_seconds"] for rank in ranks) / len(ranks)]
+    return rows
+
+
+class System:
+    """A library with its launcher. `program` is one of the build's folder."""
+
+    def __init__(self, name, program, is_ours, packages, parse=rows_of_lines):
+        self.name = name
+        self.program = program
+        self.is_ours = is_ours
+        self.packages = packages
+        self.parse = parse
+
+    def launcher(self, build, ranks, cores):
+        raise NotImplementedError
+
+    def launcher_name(self):
+        raise NotImplementedError
+
+    def missing(self, build):
+        """Why nothing of it can be measured; empty: it can."""
+        launcher = self.launcher_name()
+        if launcher and not shutil.which(launcher):
+            return f"{launcher} is not installed (Debian: {self.packages})"
+        if not os.access(os.path.join(build, "bin", self.program), os.X_OK):
+            return f"bin/{self.program} was not built (Debian: {self.packages}; then build again)"
+        return ""
+
+    def command(self, build, ranks, cores, arguments):
+        return [*self.launcher(build, ranks, cores), os.path.join(build, "bin", self.program),
+                *arguments]
+
+    def version(self, build):
+        """The first line that its launcher prints for --version; empty if it has none."""
+        launcher = self.launcher_name() or os.path.join(build, "bin/gexrun")
+        try:
+            output = subprocess.run([launcher, "--version"], stdout=subprocess.PIPE,
+                                    stderr=subprocess.STDOUT, text=True, check=False, timeout=20,
+                                    env=self.environment()).stdout
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return output.strip().splitlines()[0].strip() if output.strip() else ""
+
+    def environment(self):
+        return dict(os.environ)
+
+
+class Gex(System):
+    def __init__(self, program="peer_gex", parse=rows_of_lines):
+        super().__init__("libgex", program, True, "", parse)
+
+    def launcher_name(self):
+        return ""
+
+    def launcher(self, build, ranks, cores):
+        return [os.path.join(build, "bin/gexrun"), "-n", str(ranks), "--bind",
+                "core" if ranks <= cores else "none"]
+
+
+class Gexperf(Gex):
+    """Starts its own jobs. Its arguments are names of rows."""
+
+    def __init__(self):
+        super().__init__("gexperf", rows_of_gexperf)
+
+    def launcher(self, build, ranks, cores):
+        return []
+
+
+class OpenMpi(System):
+    def __init__(self, name="Open MPI", program="peer_openmpi", launcher="mpirun.openmpi",
+                 parse=rows_of_lines):
+        super().__init__(name, program, False, "openmpi-bin libopenmpi-dev", parse)
+        self._launcher = launcher
+
+    def launcher_name(self):
+        return self._launcher
+
+    def launcher(self, build, ranks, cores):
+        binding = ["--bind-to", "core"] if ranks <= cores else ["--oversubscribe", "--bind-to", "none"]
+        root = ["--allow-run-as-root"] if os.getuid() == 0 else []
+        return [self._launcher, *root, *binding, "-n", str(ranks)]
+
+    def environment(self):
+        return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+class Mpich(System):
+    def __init__(self, program="peer_mpich", parse=rows_of_lines):
+        super().__init__("MPICH", program, False, "mpich libmpich-dev", parse)
+
+    def launcher_name(self):
+        return "mpirun.mpich"
+
+    def launcher(self, build, ranks, cores):
+        return ["mpirun.mpich", *(["-bind-to", "core"] if ranks <= cores else []), "-n", str(ranks)]
+
+
+SYSTEMS = {
+    "gex": Gex(),
+    "gexperf": Gexperf(),
+    "openmpi": OpenMpi(),
+    "mpich": Mpich(),
+    "shmem": OpenMpi("OpenSHMEM of Open MPI", "peer_shmem", "oshrun"),
+    "gex_par": Gex("peer_gex_par"),
+    "ft": Gex("ft", rows_of_ft),
+    "ft_mpi": OpenMpi(program="ft_mpi", parse=rows_of_ft),
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""The driver of bench/figures: what it makes of numbers, and what becomes of a report when something is
+missing, fails, or is interrupted. Programs that measure are stood in for.
+
+    figures_test.py FIGURES_FOLDER
+"""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOLDER = pathlib.Path(sys.argv.pop())
+sys.path.insert(0, str(FOLDER))
+
+import catalogue  # noqa: E402  below the path
+import figures  # noqa: E402
+import results  # noqa: E402
+import session  # noqa: E402
+import systems  # noqa: E402
+import text  # noqa: E402
+
+# Prints what a program of bench/peers would: every operation takes 2 ns a byte, and 100.
+STAND_IN = """#!/usr/bin/env python3
+import os, signal, sys
+if "--version" in sys.argv:
+    print("stand-in 1")
+    sys.exit()
+calls = os.path.join(os.path.dirname(__file__), "calls")
+with open(calls, "a") as file:
+    file.write("x")
+count = os.path.getsize(calls)
+if os.environ.get("INTERRUPT_AT") == str(count):
+    os.kill(os.getppid(), signal.SIGINT)
+    signal.pause()
+for word in sys.argv:
+    name, _, sizes = word.partition(":")
+    if os.environ.get("FAILS") == name and sizes:
+        print("peer_gex: it is broken", file=sys.stderr)
+        sys.exit(3)
+    for size in sizes.split(",") if sizes else []:
+        print('{"row": "%s.%s", "ns": [%d, %d]}' % (name, size, 100 + 2 * int(size), 100 + 2 * int(size)))
+"""
+
+
+def series(label, ours, points, kind=""):
+    return {"label": label, "kind": kind, "system": label, "ours": ours, "command": "", "left_out": None,
+            "points": [{"x": x, "runs": runs} for x, runs in points.items()]}
+
+
+def figure(*all_series, better="less", headline=None):
+    xs = sorted({point["x"] for one in all_series for point in one["points"]})
+    return {"name": "f", "title": "t", "paper": "p", "network": "n", "x": "bytes", "categories": False,
+            "xs": xs, "unit": "us", "better": better, "note": "", "rounds": 1, "of_rounds": 1,
+            "series": list(all_series), "headline": headline}
+
+
+def headline(at, one=("ours",), other=("peer",)):
+    return {"text": "faster", "paper": 1.5, "one": list(one), "other": list(other), "at": at, "why": ""}
+
+
+class Numbers(unittest.TestCase):
+    def test_spread_is_that_of_quartiles_where_there_are_enough_runs(self):
+        self.assertEqual(results.spread([5.0]), 0)
+        self.assertAlmostEqual(results.spread([9.0, 10.0, 11.0]), 0.2)
+        self.assertAlmostEqual(results.spread([10.0, 10.0, 10.0, 10.0, 99.0, 10.0, 10.0]), 0)
+
+    def test_libgex_is_compared_with_the_best_peer_of_its_kind(self):
+        found = results.comparisons(figure(
+            series("ours", True, {8: [2.0], 64: [6.0]}, "put"),
+            series("slow", False, {8: [9.0], 64: [9.0]}, "put"),
+            series("fast", False, {8: [4.0], 64: [3.0]}, "put"),
+            series("other", False, {8: [0.1]}, "get")))
+        self.assertEqual(found, [(8, "put", "ours", "fast", 2.0), (64, "put", "ours", "fast", 0.5)])
+
+    def test_more_is_better_where_the_figure_says_so(self):
+        found = results.comparisons(figure(series("ours", True, {8: [30.0]}),
+                                           series("peer", False, {8: [10.0]}), better="more"))
+        self.assertEqual(found[0][-1], 3)
+
+    def test_a_peer_that_wins_is_named_with_its_size(self):
+        lines = list(text.remarks(figure(series("ours", True, {4096: [6.0]}),
+                                         series("peer", False, {4096: [3.0]}))))
+        self.assertIn("Behind at 4 KiB: peer is 2.00 times as good as ours.", lines)
+
+    def test_headline_of_one_size_of_the_best_and_on_average(self):
+        ours = series("ours", True, {8: [1.0], 16: [1.0]})
+        peer = series("peer", False, {8: [2.0], 16: [8.0]})
+        for at, expected in ((8, (8, 2.0)), ("best", (16, 8.0)), ("mean", (None, 4.0)), (32, None)):
+            ratio = results.headline_ratio(figure(ours, peer, headline=headline(at)))
+            if expected is None:
+                self.assertIsNone(ratio)
+            else:
+                self.assertEqual(ratio[0], expected[0])
+                self.assertAlmostEqual(ratio[1], expected[1])
+
+    def test_headline_of_a_peer_that_was_not_measured_is_no_number(self):
+        one = figure(series("ours", True, {8: [1.0]}), headline=headline(8))
+        self.assertIn("Here: not measured.", text.headline(one))
+
+    def test_a_thinned_curve_keeps_its_ends_and_the_headline(self):
+        sizes = list(catalogue.powers(8, 1 << 20))
+        self.assertEqual(session.thinned(sizes, 3, [4096]), [8, 2048, 4096, 1 << 20])
+        self.assertEqual(session.thinned(sizes, 0), sizes)
+
+
+class Catalogue(unittest.TestCase):
+    def test_every_series_has_a_system_and_rows_for_all_its_points(self):
+        for one in catalogue.FIGURES:
+            for scale in figures.SCALES.values():
+                xs = session.started(one, scale, "/nowhere", 2)["xs"]
+                for of_figure in one.series:
+                    self.assertIn(of_figure.system, systems.SYSTEMS)
+                    jobs = one.jobs(of_figure, xs, scale)
+                    self.assertEqual([x for job in jobs for x in job.rows], xs, one.name)
+
+    def test_names_are_unique_and_headlines_are_of_series(self):
+        names = [one.name for one in catalogue.FIGURES]
+        self.assertEqual(len(names), len(set(names)))
+        for one in catalogue.FIGURES:
+            labels = [of_figure.label for of_figure in one.series]
+            self.assertEqual(len(labels), len(set(labels)), one.name)
+            if one.headline:
+                self.assertLessEqual({*one.headline.one, *one.headline.other}, set(labels), one.name)
+                if not isinstance(one.headline.at, str) or one.categories:
+                    self.assertIn(one.headline.at, {*one.xs, "best", "mean"})
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        self.report = self.folder / "report"
+        (self.folder / "bin").mkdir()
+        for name in ("gexrun", "peer_gex", "peer_openmpi"):
+            self.program(f"bin/{name}")
+
+    def program(self, name):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(STAND_IN)
+        path.chmod(0o755)
+
+    def run_figures(self, *arguments, names=("put-get-latency-shm",), **variables):
+        """Without launchers of peers in PATH, but for those of the test."""
+        path = f"{self.folder}/launchers:{os.path.dirname(sys.executable)}:/bin"
+        return subprocess.run(
+            [sys.executable, "-B", FOLDER / "figures.py", "--scale", "tiny", "--build", self.folder,
+             "--report", self.report, "--no-pictures", *arguments, *names],
+            env={"PATH": path if "PATH" not in variables else variables["PATH"], **variables},
+            capture_output=True, text=True, timeout=60)
+
+    def results(self):
+        return json.loads((self.report / "results.json").read_text())
+
+    def test_peers_are_measured_beside_libgex_and_missing_ones_are_named(self):
+        self.program("launchers/mpirun.openmpi")
+        done = self.run_figures(PATH=f"{self.folder}/launchers:{os.path.dirname(sys.executable)}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = self.results()
+        self.assertEqual(found["state"], "complete")
+        by_label = {one["label"]: one for one in found["figures"][0]["series"]}
+        self.assertEqual(by_label["Open MPI MPI_Put, flush"]["points"][0], {"x": 8, "runs": [0.116]})
+        self.assertIn("mpirun.mpich is not installed (Debian: mpich",
+                      by_label["MPICH MPI_Put, flush"]["left_out"])
+        page = (self.report / "index.html").read_text()
+        self.assertIn("Left out: MPICH MPI_Put, flush: mpirun.mpich is not installed", page)
+        self.assertIn("Left out: MPICH MPI_Put, flush", done.stdout)
+
+    def test_a_command_that_fails_leaves_a_line_and_the_others_go_on(self):
+        done = self.run_figures("--libgex-alone", FAILS="put")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("figures: of libgex was not measured: put-get-latency-shm, libgex put: exit status 3",
+                      done.stderr)
+        puts, gets = self.results()["figures"][0]["series"]
+        self.assertEqual(puts["left_out"], "exit status 3: peer_gex: it is broken")
+        self.assertEqual(len(gets["points"]), 2)
+
+    def test_an_interrupt_leaves_a_report_of_what_was_measured(self):
+        names = ("put-get-latency-shm", "flood-bandwidth-shm")
+        done = self.run_figures("--libgex-alone", names=names, INTERRUPT_AT="2")
+        self.assertEqual(done.returncode, 130, done.stderr)
+        self.assertIn("figures: interrupted; the report has what was measured", done.stderr)
+        found = self.results()
+        self.assertEqual(found["state"], "partial")
+        self.assertEqual([one["name"] for one in found["figures"]], [names[0]])
+        self.assertEqual([len(one["points"]) for one in found["figures"][0]["series"]], [2, 0])
+        self.assertIn("This report is partial.", (self.report / "index.html").read_text())
+
+    def test_a_full_disk_is_one_line_and_keeps_the_last_results(self):
+        self.report.mkdir()
+        (self.report / "results.json").write_text("before")
+        (self.report / "results.json.new").symlink_to("/dev/full")
+        done = self.run_figures("--libgex-alone")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("figures: cannot write the report: ", done.stderr)
+        self.assertIn("No space left on device", done.stderr)
+        self.assertEqual((self.report / "results.json").read_text(), "before")
+
+    def test_a_folder_that_cannot_be_made_is_one_line(self):
+        self.report = pathlib.Path("/proc/report")
+        done = self.run_figures("--libgex-alone")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertIn("figures: cannot write the report: /proc/report: ", done.stderr)
+
+    def test_wrong_command_lines_are_one_line(self):
+        for arguments, line in (((["no-such"],), "there is no figure 'no-such'"),
+                                ((["put-get-latency-shm", "--build", "/nowhere"],),
+                                 "/nowhere/bin/gexrun is missing")):
+            done = self.run_figures(names=arguments[0])
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+            self.assertIn(line, done.stderr)
+
+    def test_drawing_needs_results_of_this_form(self):
+        self.report.mkdir()
+        for content in ("{}", "no JSON"):
+            (self.report / "results.json").write_text(content)
+            done = self.run_figures("--draw")
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+            self.assertIn("results.json: ", done.stderr)
+
+    def test_pictures_are_drawn_where_matplotlib_is_and_missed_in_a_line_elsewhere(self):
+        self.run_figures("--libgex-alone")
+        trouble = figures.draw(self.report)
+        if trouble:
+            self.assertIn("matplotlib is missing (Debian: python3-matplotlib)", trouble)
+        self.assertEqual((self.report / "put-get-latency-shm.svg").exists(), not trouble)
+        pythons, figures.PYTHONS = figures.PYTHONS, ("/bin/false",)
+        self.addCleanup(setattr, figures, "PYTHONS", pythons)
+        self.assertIn("matplotlib is missing", figures.draw(self.report))
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as errors:
+            figures.report(results.read(self.report / "results.json"), self.report, True)
+        self.assertIn("figures: there are no pictures: matplotlib is missing", errors.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()
