@@ -331,7 +331,7 @@ def test_cuda(library, gexperf):
     done = run(gexperf, "cuda", "--json", *quick)
     check(done.returncode == 0 and json.loads(done.stdout) == [], "rows without a driver")
     check(re.fullmatch(r"gexperf: what goes over CUDA was left out: no-driver\.so: cannot open .*\n",
-                       done.stderr), "no line says that there is no driver")
+                       done.stderr), "no line states that there is no driver")
 
 
 def test_busy(gexperf):

@@ -42,7 +42,7 @@ def main():
               f"rows: {seen['rows']}")
         check([device["name"] for device in seen["devices"]] == ["Fake device 0", "Fake device 1"],
               f"devices: {seen['devices']}")
-        check("2 of 2 tests passed" in done.stdout and "a driver for tests" in done.stdout, "not told so")
+        check("2 of 2 tests passed" in done.stdout and "a driver for tests" in done.stdout, "not printed so")
 
         # No time for a test: what was not run is named, and no failure.
         done = measure(driver, script, *options, "heat", "--seconds", "5")
