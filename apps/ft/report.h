@@ -15,7 +15,7 @@ struct Run {
   int iterations;
 };
 
-/// Whether every checksum of the run agrees with the published one.
+/// Returns true if every checksum of the run agrees with the published one.
 bool is_verified(const Run& run, const Outcome& outcome);
 
 void print_heading(const Run& run);

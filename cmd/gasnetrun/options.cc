@@ -130,7 +130,8 @@ std::optional<Start> start_of_function(const std::string& function) {
   return std::nullopt;
 }
 
-/// Whether the network works on one machine only. Other networks refuse several hosts themselves.
+/// Returns true if the network works on one machine only. Other networks refuse several hosts
+/// themselves.
 bool is_of_one_machine(const std::string& network) {
   if (network == "smp") return true;
 #define GEX_BUILT_IN_CONDUIT(name, is_of_one_machine, preference) \

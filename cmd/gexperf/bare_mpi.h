@@ -9,7 +9,7 @@
 
 namespace gexperf {
 
-/// Whether gexrun does not start the ranks of a row: processes of Open MPI need its mpirun.
+/// Returns true if gexrun does not start the ranks of a row: processes of Open MPI need its mpirun.
 bool needs_mpirun(const Row& row);
 
 /// The words by which a row's own launcher starts a worker, with its arguments, as two ranks. Each

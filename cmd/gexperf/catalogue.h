@@ -36,8 +36,8 @@ inline constexpr std::string_view group_names[] = {
     "limits", "put", "get", "atomic", "vis",    "am",    "barrier", "coll",  "poll", "emu",
     "ofi",    "udp", "ucx", "mpi",    "launch", "scale", "threads", "cores", "cuda"};
 
-/// Whether a group is measured when no group is named. `scale` takes minutes; those behind it are
-/// for machines of many cores, and for machines with a device.
+/// Returns true if a group is measured when no group is named. `scale` takes minutes; those behind
+/// it are for machines of many cores, and for machines with a device.
 constexpr bool is_usual(Group group) {
   return group < Group::scale;
 }

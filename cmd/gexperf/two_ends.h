@@ -23,7 +23,7 @@ Finished run_two_ends(const TwoEnds& ends);
 /// A port of TCP that another gexperf of this machine hardly takes at the same time.
 std::string port_of_two_ends();
 
-/// Whether a program is in a folder of PATH.
+/// Returns true if a program is in a folder of PATH.
 bool is_in_path(const char* program);
 
 }  // namespace gexperf

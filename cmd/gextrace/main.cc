@@ -42,7 +42,7 @@ int write_output(const std::string& path, const std::function<void(std::FILE*)>&
   return 1;
 }
 
-/// Whether an output of that name would overwrite a trace; printed if so.
+/// Returns true if an output of that name would overwrite a trace; printed if so.
 bool would_overwrite_a_trace(const char* option, const std::string& path) {
   char start[sizeof gex::trace::magic] = {};
   std::FILE* const file = path.empty() || path == "-" ? nullptr : std::fopen(path.c_str(), "re");

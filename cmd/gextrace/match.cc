@@ -79,7 +79,8 @@ class Channel {
     return job_.ranks[one.place.rank].events[one.place.event].at;
   }
 
-  /// Whether the message can have run the handler. Clocks of different hosts are not aligned yet.
+  /// Returns true if the message can have run the handler. Clocks of different hosts are not
+  /// aligned yet.
   bool can_be(const End& message, const End& handler) const {
     constexpr std::int64_t between_hosts = 100'000'000;
     const bool same =

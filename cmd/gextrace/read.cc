@@ -133,7 +133,7 @@ void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace
   }
 }
 
-/// Whether there is such a file. A folder may have the name that ranks have appended to.
+/// Returns true if there is such a file. A folder may have the name that ranks have appended to.
 bool exists(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);

@@ -44,8 +44,8 @@ void set_first_error_hook(FirstErrorHook hook) noexcept;
 
 /// The user chooses these. The functions are called at any time, from any thread.
 struct MessagePolicy {
-  bool (*is_quiet)() noexcept;    ///< whether `warn` writes nothing
-  bool (*is_verbose)() noexcept;  ///< whether `inform` writes
+  bool (*is_quiet)() noexcept;    ///< true if `warn` writes nothing
+  bool (*is_verbose)() noexcept;  ///< true if `inform` writes
   /// Called by `fatal` between its line and the end of the job: help for debugging. Must be
   /// async-signal-safe unless the user has asked for something that is not.
   void (*on_fatal)() noexcept;

@@ -150,7 +150,7 @@ struct PatienceActions {
   static inline constinit std::atomic<double> ns_per_tick{0.4};
 };
 
-/// Whether others have had the core lately.
+/// Returns true if others have had the core lately.
 template <class Actions>
 bool contended(Tick now) noexcept {
   const Tick lost = Actions::history().lost_at();

@@ -38,9 +38,9 @@ class NetworkWatch {
   NetworkWatch& operator=(const NetworkWatch&) = delete;
 
   bool is_held() const noexcept { return is_held_; }
-  /// Whether the caller may sleep, which has just polled and found nothing; `limit_ns` becomes less
-  /// if it is to poll earlier. With the watch the network is armed; without it, another thread has
-  /// it still.
+  /// Returns true if the caller may sleep, which has just polled and found nothing; `limit_ns`
+  /// becomes less if it is to poll earlier. With the watch the network is armed; without it,
+  /// another thread has it still.
   bool may_sleep(std::uint64_t& limit_ns) noexcept;
   /// Requires the watch, and that it may.
   void sleep(std::uint64_t limit_ns) noexcept;

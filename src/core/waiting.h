@@ -34,7 +34,7 @@ struct Waiting {
 };
 extern constinit Waiting waiting;
 [[gnu::cold]] void ring_all_neighbors() noexcept;
-/// Whether others want the core, or the client has asked for sleeps.
+/// Returns true if others want the core, or the client has asked for sleeps.
 bool may_nap() noexcept;
 /// The calling thread looks for the last time before it sleeps.
 extern constinit thread_local bool last_look __attribute__((tls_model("initial-exec")));
@@ -45,13 +45,13 @@ void set_up_waiting() noexcept;
 /// Start-up only: what sets the marks of all rings from which this process takes messages.
 void register_marks(void (*set_marks)() noexcept) noexcept;
 
-/// Whether a thread that waits may sleep: something wakes it for all that it may wait for, or it
-/// naps, because others want the core.
+/// Returns true if a thread that waits may sleep: something wakes it for all that it may wait for,
+/// or it naps, because others want the core.
 inline bool can_sleep() noexcept {
   return !detail::waiting.naps || detail::may_nap();
 }
 
-/// Whether neighbors may sleep that have not seen what the caller has stored.
+/// Returns true if neighbors may sleep that have not seen what the caller has stored.
 inline bool any_neighbor_sleeps() noexcept {
   return detail::waiting.sleepers->any();
 }
@@ -67,8 +67,8 @@ inline void ring_own_waiters() noexcept {
   if (detail::waiting.own != nullptr) detail::waiting.own->ring();
 }
 
-/// Whether the calling thread is about to sleep unless it finds what it waits for now: it must look
-/// at all that it could be woken for.
+/// Returns true if the calling thread is about to sleep unless it finds what it waits for now: it
+/// must look at all that it could be woken for.
 inline bool looks_last() noexcept {
   return detail::last_look;
 }

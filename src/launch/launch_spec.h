@@ -25,7 +25,7 @@ struct Launch {
   std::string program;               ///< what they run then, for lists of jobs
   bool tag_output = false;           ///< begin each line with "[rank] "
   OutputTerminals terminals;         ///< of the launcher's output, which the user watches
-  bool shares_terminal = true;       ///< whether rank 0 may read the launcher's terminal
+  bool shares_terminal = true;       ///< true if rank 0 may read the launcher's terminal
   /// The launcher's process group, which rank 0 joins if their input is the terminal; 0: it does
   /// not.
   pid_t terminal_group = 0;

@@ -10,7 +10,7 @@ namespace gex::launch {
 /// drops the text. On a terminal it begins on a line of its own, unless with a carriage return.
 void write_stderr(std::string_view text);
 
-/// Whether what the ranks have written to the terminal of standard error ends within a line.
+/// Notes if what the ranks have written to the terminal of standard error ends within a line.
 void set_within_line(bool within) noexcept;
 /// False also once `write_stderr` has ended that line.
 bool is_within_line() noexcept;

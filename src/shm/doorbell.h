@@ -241,7 +241,7 @@ class alignas(cache_line) BasicSleeperCount {
   /// Around a sleep.
   void begin() noexcept { Policy::fetch_add_relaxed(count_, 1); }
   void end() noexcept { Policy::fetch_add_relaxed(count_, ~std::uint32_t{0}); }
-  /// Whether there may be any who have not seen what the caller stored before.
+  /// Returns true if there may be any who have not seen what the caller stored before.
   bool any() noexcept {
     // As in Doorbell::ring.
     Policy::ringer_fence();

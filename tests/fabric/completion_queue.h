@@ -32,7 +32,7 @@ class CompletionQueue : public fid_cq {
   bool reserve();
   /// It will have none after all.
   void release() { --reserved_; }
-  /// Whether a receive can complete.
+  /// Returns true if a receive can complete.
   bool has_room() const { return entries_.size() + reserved_ < capacity_ || overruns_; }
 
   /// `is_reserved`: room was reserved for it.

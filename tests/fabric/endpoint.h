@@ -82,7 +82,7 @@ class Endpoint : public fid_ep {
   /// Posts a receive buffer.
   ssize_t post_receive(void* start, std::size_t size, void* descriptor, void* context,
                        std::uint64_t flags);
-  /// Whether local memory can be used with this descriptor; writes the region.
+  /// Returns true if local memory can be used with this descriptor; writes the region.
   bool find_local(void* descriptor, Segment& segment, std::uint64_t access);
   std::size_t inject_size() const { return inject_size_; }
   std::uint64_t default_flags() const { return default_flags_; }
@@ -199,9 +199,9 @@ class Endpoint : public fid_ep {
 
 // atomic.cc
 
-/// Whether the interface has this operation on this type; `is_compare`: it compares.
+/// Returns true if the interface has this operation on this type; `is_compare`: it compares.
 bool has_atomic(fi_datatype type, fi_op operation, bool is_compare);
-/// Whether the operation is called so in knobs.
+/// Returns true if the operation is called so in knobs.
 bool has_name(fi_op operation, std::string_view name);
 /// Bytes of a type; 0: none that atomic operations are on.
 std::size_t width_of(fi_datatype type);

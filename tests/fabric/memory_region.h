@@ -55,7 +55,7 @@ class Regions {
   /// this endpoint.
   std::byte* find(std::uint64_t key, std::uint64_t target, std::size_t size, std::uint64_t access,
                   const void* endpoint);
-  /// Whether a descriptor covers local memory for `access`.
+  /// Returns true if a descriptor covers local memory for `access`.
   bool covers(const void* descriptor, const void* memory, std::size_t size,
               std::uint64_t access) const;
 

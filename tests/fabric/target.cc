@@ -20,7 +20,7 @@ Role role_of(Kind kind) {
   return kind == Kind::read ? Role::read : Role::write;
 }
 
-/// Whether `later` must not be carried out before `earlier`, of the same peer.
+/// Returns true if `later` must not be carried out before `earlier`, of the same peer.
 bool must_follow(const Packet& later, const Packet& earlier) {
   // [later][earlier], for all; for one-sided transfers; for atomic operations.
   static constexpr std::uint64_t general[3][3] = {{FI_ORDER_SAS, FI_ORDER_SAR, FI_ORDER_SAW},

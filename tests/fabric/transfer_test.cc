@@ -49,7 +49,7 @@ int polls_until_visible(Reach& reach, std::uint64_t flags) {
   return -1;
 }
 
-/// Whether the word is there when the completion is.
+/// Returns true if the word is there when the completion is.
 bool is_visible_when_complete(Reach& reach) {
   const std::uint64_t value = 7;
   EXPECT_EQ(reach.a.write(reach.to_b, &value, sizeof value, reach.region, &reach.word, nullptr,

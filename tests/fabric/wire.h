@@ -83,7 +83,7 @@ class Inbox {
 
   /// The owner receives and sends no more.
   void close() { shared_->closed.store(1, std::memory_order_release); }
-  /// Whether it has closed the endpoint, or its process has ended.
+  /// Returns true if it has closed the endpoint, or its process has ended.
   bool is_closed() const;
 
  private:

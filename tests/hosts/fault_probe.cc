@@ -174,7 +174,7 @@ bool flood_once(std::uint32_t index, gex_Flags_t flags) {
                                argument) == 0;
 }
 
-/// Whether all requests of the flood are done.
+/// Returns true if all requests of the flood are done.
 bool is_over(std::uint32_t sent) {
   return by_rma ? gex_NBI_Test(GEX_EC_ALL, 0) == 0 : answers == sent;
 }

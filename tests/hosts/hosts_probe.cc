@@ -17,7 +17,7 @@ namespace {
   __builtin_unreachable();
 }
 
-/// Whether `rank` is at its index among the ranks that a query answered with, which rise.
+/// Returns true if `rank` is at its index among the ranks that a query answered with, which rise.
 bool holds(gex_RankInfo_t* ranks, gex_Rank_t count, gex_Rank_t mine, gex_Rank_t rank) {
   for (gex_Rank_t i = 1; i < count; ++i) {
     if (ranks[i - 1].gex_jobrank >= ranks[i].gex_jobrank) return false;

@@ -11,7 +11,7 @@ struct Services {
   /// Maps a part of a file that ranks share, for all of them at the same addresses; null with errno
   /// on failure. It stays mapped until the process ends.
   std::byte* (*map_file)(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept;
-  /// Whether `map_file` has mapped this address.
+  /// Returns true if `map_file` has mapped this address.
   bool (*has_mapped)(const void* address) noexcept;
 };
 

@@ -78,7 +78,7 @@ class Numbers(unittest.TestCase):
             series("other", False, {8: [0.1]}, "get")))
         self.assertEqual(found, [(8, "put", "ours", "fast", 2.0), (64, "put", "ours", "fast", 0.5)])
 
-    def test_more_is_better_where_the_figure_says_so(self):
+    def test_more_is_better_where_the_figure_has_it_so(self):
         found = results.comparisons(figure(series("ours", True, {8: [30.0]}),
                                            series("peer", False, {8: [10.0]}), better="more"))
         self.assertEqual(found[0][-1], 3)

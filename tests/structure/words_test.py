@@ -63,6 +63,7 @@ class Words(SeededTree):
         self.catches("// It is the same, but\n// slower.\n", "the same but")
 
     def test_clause_without_a_noun(self):
+        self.catches("int a;\n/// Whether it waits.\nbool waits();\n", "Whether", 2)
         self.catches("int a;\n// Cut short. Who waits is released.\n", "Who", 2)
 
     def test_predicate(self):

@@ -121,8 +121,8 @@ class Manager {
   int ends_[2];
 };
 
-/// Whether a reader may have read `count` bytes of lines: whole lines, or all of the input, or as
-/// many bytes of a line as make it too long.
+/// Returns true if a reader may have read `count` bytes of lines: whole lines, or all of the input,
+/// or as many bytes of a line as make it too long.
 bool are_lines(std::string_view text, std::size_t count) {
   if (count == text.size() || count == 0) return true;
   const std::size_t end = text.substr(0, count).rfind('\n');
@@ -130,7 +130,8 @@ bool are_lines(std::string_view text, std::size_t count) {
   return begun == count || count - begun == longest + 1;
 }
 
-/// Whether a reader may have read `count` bytes of a first line and responses with a length prefix.
+/// Returns true if a reader may have read `count` bytes of a first line and responses with a length
+/// prefix.
 bool are_framed(std::string_view text, std::size_t count) {
   std::size_t at = std::min(text.find('\n'), text.size());
   if (at > longest || at == text.size()) return count <= std::min(text.size(), longest + 1);

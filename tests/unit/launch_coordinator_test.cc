@@ -41,7 +41,7 @@ class RecordedCalls final : public Guardians {
 
   std::vector<std::pair<std::uint32_t, std::size_t>> exchanges;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> absences;
-  std::vector<bool> releases;  ///< whether MPI is to be finalized
+  std::vector<bool> releases;  ///< true if MPI is to be finalized
   std::vector<job::Ending> endings;
   std::optional<Teardown> teardown;
   std::vector<int> signals;

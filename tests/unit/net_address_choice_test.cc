@@ -113,7 +113,7 @@ HostOffer host(const char* name, std::initializer_list<Interface> interfaces,
   return {name, stack, offered_addresses(addresses)};
 }
 
-/// Whether `from` reaches `to` at an address.
+/// Checks whether `from` reaches `to` at an address.
 using Reach = std::function<Outcome(const std::string& from, const std::string& address)>;
 const Reach everywhere = [](const std::string&, const std::string&) { return Outcome::reached; };
 

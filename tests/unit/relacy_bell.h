@@ -66,7 +66,7 @@ struct NoSleeperFence : RelacyBell {
   static void shared_fence() {}
 };
 
-/// Whether a sleeper was not woken.
+/// Returns true if a sleeper was not woken.
 inline bool is_lost_wake(const std::string& result) {
   return result == "DEADLOCK";
 }

@@ -42,7 +42,7 @@ class Heap {
     return nullptr;
   }
 
-  /// Whether it was a block.
+  /// Returns true if it was a block.
   bool deallocate(void* memory) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const auto block = used_blocks_.find(reinterpret_cast<std::uintptr_t>(memory));

@@ -166,7 +166,7 @@ class Endpoint {
       free.push_back(static_cast<fi_context2*>(entries[i].op_context));
   }
 
-  /// Whether it was taken.
+  /// Returns true if it was taken.
   bool write(fi_addr_t to, const Target& target, fi_context2& context, bool until_there) {
     iovec from{memory_.data(), memory_.size()};
     fi_rma_iov there{target.address, memory_.size(), target.key};

@@ -15,10 +15,10 @@ namespace gexperf {
 /// An operation of two ranks by its name, over whatever carries it; empty: there is none.
 Repeated operation_of(const Job& job, std::string_view name);
 
-/// Whether a measurement is one of these, for which `leave_neighborhood` is called before the job
-/// is joined.
+/// Returns true if a measurement is one of these, for which `leave_neighborhood` is called before
+/// the job is joined.
 bool is_over_network(std::string_view measurement);
-/// Whether it is over emu, which then pretends to be another network.
+/// Returns true if it is over emu, which then pretends to be another network.
 bool is_over_emu(std::string_view measurement);
 /// Has this process be alone in its neighborhood, and emu pretend to be `model`; null: what the
 /// environment has.

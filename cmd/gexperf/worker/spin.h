@@ -8,7 +8,7 @@
 
 namespace gexperf {
 
-/// Whether threads that wait for one another share processors. Constant once the measurement's
+/// True if threads that wait for one another share processors. Constant once the measurement's
 /// threads and ranks are bound.
 inline bool shares_processors = false;
 

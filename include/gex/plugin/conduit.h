@@ -174,7 +174,7 @@ struct Host {
   int (*choose_address)(const AddressWish* wish, ChosenAddress* chosen) = nullptr;
 };
 
-/// Whether this libgex chooses addresses; one that is older than this header may not.
+/// Returns true if this libgex chooses addresses; one that is older than this header may not.
 inline bool chooses_addresses(const Host& host) {
   return host.bytes >= offsetof(Host, choose_address) + sizeof host.choose_address &&
          host.choose_address != nullptr;

@@ -66,7 +66,7 @@ class ChannelBuffers {
     return size;
   }
 
-  /// Whether the payload of a message was built in a buffer.
+  /// The buffer in which a payload of the message was built; null: in none.
   Buffer* built(std::span<const Piece> pieces) const noexcept {
     return pieces.empty() ? nullptr : pool_.built_at(pieces.back().data);
   }

@@ -67,7 +67,7 @@ class PutGroups {
     settle(groups, complete);
     return true;
   }
-  /// Whether a flush would find nothing to wait for.
+  /// Returns true if a flush would find nothing to wait for.
   bool is_empty(std::uint32_t peer) const noexcept { return of_[peer].last == nullptr; }
 
  private:

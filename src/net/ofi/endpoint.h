@@ -37,13 +37,13 @@ class Endpoint {
   /// Can be read when there are completions or something else for the provider to do, once
   /// `arm_wait` has returned true; -1: the provider has none.
   int wait_descriptor() const noexcept { return wait_descriptor_; }
-  /// Whether a thread may sleep on it now: nothing has come that was not read.
+  /// Returns true if a thread may sleep on it now: nothing has come that was not read.
   bool arm_wait() const noexcept;
 
   /// By what name peers reach it. Providers whose names are texts may have longer and shorter ones.
   std::vector<std::byte> name(std::string& error) const;
-  /// Whether peers have opened the file of this endpoint once they have its name; else at the first
-  /// contact.
+  /// Returns true if peers have opened the file of this endpoint once they have its name; else at
+  /// the first contact.
   bool opens_files_early() const noexcept;
   /// Once all peers have opened it: its entry in a file system, which would outlive the process, is
   /// removed.

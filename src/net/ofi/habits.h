@@ -35,13 +35,13 @@ Reach reach_of(std::string_view provider) noexcept;
 /// Of a provider as libfabric names it: "verbs;ofi_rxm".
 Habits habits_of(std::string_view provider) noexcept;
 
-/// Whether a provider with files for endpoints takes the option FI_OPT_MIN_MULTI_RECV only once an
-/// endpoint is enabled. libfabric's shm before 2.0 writes it to a place that is made by enabling;
-/// later ones ignore it then.
+/// Returns true if a provider with files for endpoints takes the option FI_OPT_MIN_MULTI_RECV only
+/// once an endpoint is enabled. libfabric's shm before 2.0 writes it to a place that is made by
+/// enabling; later ones ignore it then.
 bool takes_option_late(std::string_view provider, std::uint32_t library_version) noexcept;
 
-/// Whether the files of endpoints are no longer needed once all addresses are known. From 2.0 on
-/// shm opens a peer's at the first contact.
+/// Returns true if the files of endpoints are no longer needed once all addresses are known.
+/// From 2.0 on shm opens a peer's at the first contact.
 bool opens_files_early(std::string_view provider, std::uint32_t library_version) noexcept;
 
 }  // namespace gex::net::ofi

@@ -37,7 +37,7 @@ class Context {
   void keep() const noexcept { is_kept_ = true; }
 
   ucp_context_h get() const noexcept { return context_; }
-  /// Whether its workers may wake threads.
+  /// Returns true if its workers may wake threads.
   bool wakes() const noexcept { return wakes_; }
 
   /// Transports with their devices, "tcp/eth0": those that UCX may choose from.

@@ -31,8 +31,8 @@ class Worker {
   /// Can be read when there is something for UCX to do, once `arm_wait` has returned true; -1: the
   /// worker has none.
   int wait_descriptor() const noexcept { return wait_descriptor_; }
-  /// Whether a thread may sleep on it now: nothing has come that UCX has not seen. With the worker
-  /// in use.
+  /// Returns true if a thread may sleep on it now: nothing has come that UCX has not seen. With the
+  /// worker in use.
   bool arm_wait() const noexcept { return ucp_worker_arm(worker_) == UCS_OK; }
   /// By which peers reach it.
   std::vector<std::byte> address(std::string& error);

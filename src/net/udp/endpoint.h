@@ -62,14 +62,14 @@ class Endpoint {
 
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces, Time now);
   std::size_t poll(std::uint32_t channels, std::size_t max, Time now);
-  /// Whether the caller, which has polled just now and found nothing, may sleep until a datagram
-  /// comes: not if some have come since it asked last. `until`: at most until then, which becomes
-  /// earlier if there is something to be sent before.
+  /// Returns true if the caller, which has polled just now and found nothing, may sleep until a
+  /// datagram comes: not if some have come since it asked last. `until`: at most until then, which
+  /// becomes earlier if there is something to be sent before.
   bool may_wait(Time now, Time& until);
   /// As a conduit's.
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size);
   void release(void* payload);
-  /// Whether a buffer of this endpoint's begins at that address, which may be any.
+  /// Returns true if a buffer of this endpoint's begins at that address, which may be any.
   bool may_have_built(const void* payload) const noexcept {
     return packer_.may_have_built(payload);
   }
@@ -85,7 +85,8 @@ class Endpoint {
 
   // The process leaves: no other call is in progress.
 
-  /// Whether everything that was accepted has been acknowledged by peers that have not left.
+  /// Returns true if everything that was accepted has been acknowledged by peers that have not
+  /// left.
   bool is_quiet() const noexcept;
   /// Informs the peers with which messages were exchanged that nothing more comes.
   void send_farewells(Time now);

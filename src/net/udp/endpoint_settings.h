@@ -14,7 +14,7 @@ namespace gex::net::udp {
 /// What holds for all peers.
 struct EndpointSettings {
   std::uint32_t session = 0;  ///< this process's
-  /// Whether data of puts and gets are authenticated that fill a datagram by themselves. The same
+  /// True if data of puts and gets are authenticated that fill a datagram by themselves. The same
   /// on all ranks.
   bool covers_bulk = true;
   std::size_t max_message = 0;    ///< bytes

@@ -28,7 +28,7 @@ class Freshness {
     return newest_ + static_cast<std::uint64_t>(std::int64_t{distance});
   }
 
-  /// Whether it had not come before; it has then.
+  /// Returns true if it had not come before; it has then.
   bool accept(std::uint64_t number) noexcept {
     if (number > newest_) {
       const std::uint64_t passed = number / 64 - newest_ / 64;

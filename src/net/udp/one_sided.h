@@ -45,7 +45,7 @@ class OneSided {
   std::uint32_t begin_get(std::uint32_t peer, void* local, std::size_t size, void* done);
   /// The get was begun, and cannot be asked for now: it is as if it had not been begun.
   void cancel_get(std::uint32_t number);
-  /// Whether the data of that size belong to a get from that peer that is under way.
+  /// Returns true if the data of that size belong to a get from that peer that is under way.
   bool expects(std::uint32_t peer, const GetDataDetails& details, std::size_t size) const noexcept;
   void handle_data(std::uint32_t peer, const GetDataDetails& details, const std::byte* data,
                    std::size_t size);

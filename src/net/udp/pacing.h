@@ -48,7 +48,7 @@ class Pacing {
     looked_at_ = std::max(looked_at_, now);
     is_open_ = credit_ >= step;
   }
-  /// Whether so much may be in flight, with the next packet, as far as this goes.
+  /// Returns true if so much may be in flight, with the next packet, as far as this goes.
   bool may_send(std::size_t in_flight) const noexcept {
     return !is_limited_ || in_flight <= step_ || (is_open_ && credit_ > 0);
   }

@@ -67,12 +67,12 @@ class Packer {
   Packet* built_at(const void* payload) const noexcept { return slabs_.built_at(payload); }
   /// The payload is not sent.
   void cancel_building(Peer& peer, Packet& packet);
-  /// Whether a payload may have been built at that address, which may be any. Any thread.
+  /// Returns true if a payload may have been built at that address, which may be any. Any thread.
   bool may_have_built(const void* payload) const noexcept { return slabs_.holds(payload); }
 
   /// What was in the packet has arrived.
   void give_back(Peer& peer, Packet& packet) { slabs_.give_back(peer, packet); }
-  /// Whether there are packets for the largest reply.
+  /// Returns true if there are packets for the largest reply.
   bool has_room_for_reply(const Peer& peer) const noexcept {
     return slabs_.left(peer, Traffic::replies) >= max_parts_;
   }

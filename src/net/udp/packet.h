@@ -137,7 +137,7 @@ class PacketPool {
     free_ = packet;
     --taken_;
   }
-  /// Whether the address, which may be any, is in this memory. Any thread.
+  /// Returns true if the address, which may be any, is in this memory. Any thread.
   bool holds(const void* address) const noexcept {
     return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(memory_) <
            count_ * stride_;

@@ -58,7 +58,7 @@ class PathSearch {
   std::uint32_t least() const noexcept { return limits_.least; }
   std::uint32_t max() const noexcept { return limits_.max; }
   std::uint32_t headers() const noexcept { return limits_.headers; }
-  /// Whether the size of the interface is still to be tried for the first time.
+  /// Returns true if the size of the interface is still to be tried for the first time.
   bool is_to_begin() const noexcept { return next_at_ == never && size_ < limits_.max; }
   /// When `act` is to be called next.
   Time next_at() const noexcept { return next_at_; }

@@ -83,7 +83,7 @@ class ReceiveBuffers {
     free_ = &buffer;
   }
 
-  /// Whether messages of a channel may stay in this buffer, or in `more` others.
+  /// Returns true if messages of a channel may stay in this buffer, or in `more` others.
   bool may_hold(Channel channel, const Buffer& buffer) const noexcept {
     return (buffer.channels >> channel & 1) != 0 || may_hold(channel);
   }
@@ -100,7 +100,7 @@ class ReceiveBuffers {
     GEX_ASSERT(buffer.messages != 0);
     if (--buffer.messages == 0) give_back(buffer);
   }
-  /// Whether a channel holds so few that it may be sent more again after it was stopped.
+  /// Returns true if a channel holds so few that it may be sent more again after it was stopped.
   bool has_recovered(Channel channel) const noexcept { return held_[channel] <= share_ / 2; }
   std::size_t held(Channel channel) const noexcept { return held_[channel]; }
 

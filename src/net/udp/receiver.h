@@ -63,7 +63,7 @@ class Receiver {
 
   /// Takes what has come, or a part of it; returns how many datagrams.
   std::size_t receive(Time now);
-  /// Whether there may have been more when it was called last.
+  /// Returns true if there may have been more when it was called last.
   bool was_full() const noexcept { return was_full_; }
 
   /// Messages that wait to be delivered.

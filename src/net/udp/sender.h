@@ -90,7 +90,8 @@ class Sender {
   /// When there is something to do if nothing comes.
   Time next_at(Time now) const noexcept;
 
-  /// Whether peers have something that they have not acknowledged, or are to be sent something.
+  /// Returns true if peers have something that they have not acknowledged, or are to be sent
+  /// something.
   bool has_unacknowledged() const noexcept { return !timed_.empty() || !busy_.empty(); }
   std::size_t stream_packets() const noexcept { return stream_packets_.taken(); }
 

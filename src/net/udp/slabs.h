@@ -76,7 +76,7 @@ class Slabs {
   }
   /// The packet in which a payload is built at that address, which may be any; else null.
   Packet* built_at(const void* payload) const noexcept { return pool_.built_at(payload); }
-  /// Whether the address, which may be any, is in this memory. Any thread.
+  /// Returns true if the address, which may be any, is in this memory. Any thread.
   bool holds(const void* address) const noexcept { return pool_.holds(address); }
 
  private:

@@ -26,7 +26,7 @@ class Unacknowledged {
   static constexpr std::uint64_t reordering = 3;
 
   bool empty() const noexcept { return first_ == next_; }
-  /// Whether the sequence has room for another.
+  /// Returns true if the sequence has room for another.
   bool has_room() const noexcept { return next_ - first_ < max_unacknowledged; }
   std::size_t in_flight() const noexcept { return in_flight_; }
   std::uint32_t lost() const noexcept { return lost_; }
@@ -128,7 +128,7 @@ class Unacknowledged {
       found(*packet);
     }
   }
-  /// Whether anything may have been overtaken.
+  /// Returns true if anything may have been overtaken.
   bool has_gap() const noexcept {
     const Packet* first = oldest();
     return first != nullptr &&

@@ -34,7 +34,7 @@ void notify(gex_Rank_t owner, std::uint32_t value) {
 void announce(std::uint32_t round) {
   for (gex_Rank_t peer = 0; peer < size(); ++peer) notify(peer, round);
 }
-/// Whether every rank of those chosen has announced this round to the caller.
+/// Returns true if every rank of those chosen has announced this round to the caller.
 template <class Chosen>
 bool announced(std::uint32_t round, Chosen chosen) {
   for (gex_Rank_t peer = 0; peer < size(); ++peer)

@@ -450,7 +450,7 @@ TEST(PrepareFlood, WhatIsCancelledOrCommittedEmptyTakesNoRoom) {
   WAIT_UNTIL(seen.get() == 3 * rounds);
 }
 
-/// Whether other processes can see what lies there.
+/// Returns true if other processes can see what lies there.
 bool is_shared(const void* address) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {

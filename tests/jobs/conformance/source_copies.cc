@@ -14,7 +14,7 @@ gex_TM_t team;
 
 constexpr std::size_t bound = std::size_t{16} << 20;
 
-/// Whether the source of such a put may be reused on return. Nothing polls between.
+/// Returns true if the source of such a put may be reused on return. Nothing polls between.
 bool is_reusable_at_once(void* to, const std::vector<char>& source, std::size_t bytes) {
   const gex_Rank_t peer = 1 - gex_TM_QueryRank(team);
   gex_Event_t local = GEX_EVENT_INVALID;

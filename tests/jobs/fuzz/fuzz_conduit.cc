@@ -69,7 +69,7 @@ const Conduit* under;
 std::mutex lock;
 std::uint8_t wanted;
 std::uint64_t left_before_it;
-/// Whether nothing is changed any more. Relaxed: a word that stands alone.
+/// True if nothing is changed any more. Relaxed: a word that stands alone.
 std::atomic<bool> done{true};
 
 int attach(const Host* host, Limits* limits) {

@@ -318,7 +318,7 @@ void expect_no_harm(const Ended& ended) {
   EXPECT_EQ(launch_test::lines_with(ended.outcome.error, "Sanitizer"), 0);
 }
 
-/// Whether the expression, of POSIX's extended ones, matches in a line. (GCC 12 takes what
+/// Returns true if the expression, of POSIX's extended ones, matches in a line. (GCC 12 takes what
 /// std::regex is made of for uninitialised where it sanitizes.)
 bool has_line(const std::string& text, const std::string& expression) {
   regex_t compiled;

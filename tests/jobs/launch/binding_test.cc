@@ -103,7 +103,8 @@ void expect_unbound(const std::string& output, int ranks) {
     EXPECT_EQ(processors, all_processors()) << "rank " << rank;
 }
 
-/// Whether two ranks have equal, disjoint shares, of more than one processor if there are enough.
+/// Returns true if two ranks have equal, disjoint shares, of more than one processor if there are
+/// enough.
 bool are_shares(const std::string& output) {
   auto found = by_rank(output);
   Processors both = found[0];

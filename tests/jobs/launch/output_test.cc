@@ -258,7 +258,8 @@ class Shell {
     shown_.clear();
     EXPECT_EQ(write(terminal_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
-  /// Whether the text has been shown since the last `type`, or is in a time that is long enough.
+  /// Returns true if the text has been shown since the last `type`, or is in a time that is long
+  /// enough.
   bool shown(const std::string& text, std::chrono::seconds limit = std::chrono::seconds(30)) {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (shown_.find(text) == shown_.npos) {

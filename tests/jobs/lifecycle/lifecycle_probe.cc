@@ -635,7 +635,7 @@ void dumped_segment() {
   print("dumped %zu\n", dumped_bytes() - before);
 }
 
-/// Whether an access to that address is a signal.
+/// Returns true if an access to that address is a signal.
 bool is_guarded(char* address) {
   const pid_t child = fork();
   if (child == 0) {

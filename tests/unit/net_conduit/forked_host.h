@@ -31,7 +31,7 @@ struct JobOptions {
   std::map<std::string, std::string> texts;
   /// Host index of each rank; empty: all on host 0.
   std::vector<std::uint32_t> hosts;
-  /// Whether all ranks share memory, beside the conduit.
+  /// True if all ranks share memory, beside the conduit.
   bool shares_memory = false;
 };
 

@@ -118,7 +118,7 @@ class EmuAdapter : public testing::Test {
   }
 
   static void keep(const char* text) { warned = text; }
-  /// Whether it was registered before.
+  /// Returns true if it was registered before.
   bool use(const void* local, std::size_t size) const {
     const Adapter::Use use = adapter->use(local, size);
     EXPECT_NE(use.piece, nullptr);

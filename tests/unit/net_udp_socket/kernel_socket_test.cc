@@ -30,7 +30,7 @@ std::unique_ptr<KernelSocket> open_at(const SocketOptions& options) {
   return socket;
 }
 
-/// Whether the host has IPv6 on its loopback; a kernel may be without.
+/// Returns true if the host has IPv6 on its loopback; a kernel may be without.
 bool has(const char* address) {
   std::string error;
   return KernelSocket::open({.bind = Address::parse(address, 0)}, error) != nullptr;

@@ -190,7 +190,7 @@ struct Completions {
   }
 };
 
-/// Whether one of the actions is for the event.
+/// True if one of the actions is for the event.
 template <Event E, class... Action>
 inline constexpr bool has_event = ((Action::event == E) || ... || false);
 template <class Action>

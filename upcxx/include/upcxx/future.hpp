@@ -77,7 +77,7 @@ inline constexpr bool is_future = false;
 template <class... T>
 inline constexpr bool is_future<future<T...>> = true;
 
-/// Whether a future may be ready without a state.
+/// True if a future may be ready without a state.
 template <class Future>
 inline constexpr bool is_small_future = false;
 template <class... T>

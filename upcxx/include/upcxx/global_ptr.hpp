@@ -70,7 +70,7 @@ struct global_ptr<const T, Kind> {
 
   bool is_null() const { return parts_.address == 0; }
   explicit operator bool() const { return !is_null(); }
-  /// Whether the caller can read and write the object by local().
+  /// Returns true if the caller can read and write the object by local().
   bool is_local() const { return is_null() || detail::address_here(parts_) != nullptr; }
   const T* local() const { return static_cast<const T*>(local_address()); }
   intrank_t where() const { return parts_.rank; }

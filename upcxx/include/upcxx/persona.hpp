@@ -190,11 +190,12 @@ UPCXXI_EXPORT persona_scope& top_persona_scope();
 UPCXXI_EXPORT void liberate_master_persona();
 
 UPCXXI_EXPORT void progress(progress_level level = progress_level::user);
-/// Whether the calling thread is in a callback of user progress.
+/// Returns true if the calling thread is in a callback of user progress.
 inline bool in_progress() {
   return detail::this_thread.callbacks > 0;
 }
-/// Whether what the personas of the stack, down to the scope's, have begun needs internal progress.
+/// Returns true if what the personas of the stack, down to the scope's, have begun needs internal
+/// progress.
 UPCXXI_EXPORT bool progress_required(persona_scope& scope = top_persona_scope());
 /// Makes internal progress until it does not.
 UPCXXI_EXPORT void discharge(persona_scope& scope = top_persona_scope());

@@ -19,7 +19,7 @@ namespace detail {
 template <class T>
 struct Traveller {
   using type = T;
-  /// Whether it may exist here later only.
+  /// True if it may exist here later only.
   static constexpr bool may_be_awaited = false;
   template <class D>
   static future<> when_here(const D&) {

@@ -106,7 +106,7 @@ inline constexpr bool is_copied_as_bytes = std::is_trivially_copyable<T>::value 
                                             !std::is_move_assignable<T>::value);
 }  // namespace detail
 
-/// Whether bytes are copied. Programs may specialise it, which takes precedence over all else.
+/// True if bytes are copied. Programs may specialise it, which takes precedence over all else.
 template <class T>
 struct is_trivially_serializable
     : std::bool_constant<detail::is_copied_as_bytes<T> && !detail::has_interface<T> &&
@@ -387,7 +387,7 @@ struct Serializer<R (*)(A...)> {
 
 }  // namespace detail
 
-/// Whether values of the type can be sent.
+/// True if values of the type can be sent.
 template <class T>
 struct is_serializable
     : std::bool_constant<!detail::is_deleted<T> && detail::is_serializable_type<T>> {};

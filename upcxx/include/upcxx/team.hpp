@@ -9,7 +9,7 @@
 
 namespace upcxx {
 
-/// Whether a call that ends a team begins with a barrier, and how much progress that makes.
+/// The barrier with which a call begins that ends a team, by the progress that it makes.
 enum class entry_barrier { none, internal, user };
 
 class team;
