@@ -53,7 +53,7 @@ constexpr std::size_t window_for(int argc) {
 constexpr std::uint64_t flood_window(std::size_t bytes) {
   constexpr std::uint64_t max = 1024;
   constexpr std::size_t volume = std::size_t{64} << 20;
-  if (bytes == 0 || volume / bytes > max) return most;
+  if (bytes == 0 || volume / bytes > max) return max;
   return volume / bytes;
 }
 
