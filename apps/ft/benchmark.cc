@@ -2,6 +2,8 @@
 
 #include <cstring>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "spectrum.h"
 #include "transform.h"
@@ -17,7 +19,6 @@ void forward(const Grid& grid, const Transform& transform, Communication& commun
   transform.run(communication, [&](std::size_t, std::size_t, Complex* out) {
     numbers.fill(reinterpret_cast<double*>(out), 2 * nx);
   });
-  communication.release_landing();
 }
 
 void inverse(const Grid& grid, const Transform& transform, const Memory& memory, int iteration,
@@ -46,14 +47,6 @@ std::vector<std::size_t> checksum_places(const Grid& grid, const Transform& inve
   return places;
 }
 
-/// Sends a cell to the same place of the root's segment; complete after the next barrier that
-/// follows a wait for puts.
-template <typename T>
-void send_to_root(const Job& job, const Memory& memory, T* cell) {
-  if (job.is_root()) return;
-  gex_RMA_PutNBI(job.team(), 0, memory.at(0, cell), cell, sizeof(T), GEX_EVENT_DEFER, 0);
-}
-
 struct Transforms {
   std::optional<Transform> forward;
   std::optional<Transform> inverse;
@@ -63,28 +56,18 @@ struct Transforms {
         inverse(Transform::inverse(grid, variant, memory)) {}
 };
 
-/// Sends the root's wisdom to all; nothing, if it is too long.
-void send_wisdom(const Job& job, const Memory& memory) {
-  std::string text = export_wisdom();
-  if (text.size() >= kWisdomBytes) text.clear();
-  char* wisdom = memory.wisdom();
-  std::memcpy(wisdom, text.c_str(), text.size() + 1);
-  for (gex_Rank_t rank = 1; rank < job.size(); ++rank) {
-    gex_RMA_PutNBI(job.team(), rank, memory.at(rank, wisdom), wisdom, text.size() + 1,
-                   GEX_EVENT_DEFER, 0);
-  }
-  gex_NBI_Wait(GEX_EC_PUT, 0);
-}
-
 /// Measures once, on the root, and plans alike on all ranks: on fewer processors than ranks they
 /// would disturb one another's measurements, and take as many times as long.
 Transforms plan(const Job& job, const Grid& grid, const Memory& memory, const Variant& variant) {
   std::optional<Transforms> transforms;
   if (job.is_root()) {
     transforms.emplace(grid, variant, memory);
-    send_wisdom(job, memory);
+    std::string text = export_wisdom();
+    // None, if it is too long.
+    if (text.size() >= kWisdomBytes) text.clear();
+    std::memcpy(memory.wisdom(), text.c_str(), text.size() + 1);
   }
-  job.barrier();
+  job.share(memory.wisdom(), kWisdomBytes);
   if (!job.is_root()) {
     import_wisdom(memory.wisdom());
     transforms.emplace(grid, variant, memory);
@@ -104,46 +87,41 @@ Outcome run(const Job& job, const Grid& grid, const Memory& memory, const Varian
   Communication communication(job, memory.landing());
 
   // No rank may write a landing area while its owner plans there.
-  communication.release_landing();
+  communication.release_landing(to_spectrum.arrivals());
   forward(grid, to_spectrum, communication);
-  communication.wait_for_peers();
   communication.reset();
 
   job.barrier();
-  const gasnett_tick_t start = gasnett_ticks_now();
-  communication.release_landing();
+  const double start = Communication::now();
+  communication.release_landing(to_spectrum.arrivals());
   forward(grid, to_spectrum, communication);
+  std::vector<Complex> partials(static_cast<std::size_t>(iterations));
   for (int i = 0; i < iterations; ++i) {
+    communication.release_landing(from_spectrum.arrivals());
     inverse(grid, from_spectrum, memory, i + 1, communication);
-    Complex* partial = memory.partial(i, grid.rank);
-    *partial = 0;
-    for (const std::size_t place : places) *partial += from_spectrum.result()[place];
-    send_to_root(job, memory, partial);
-    communication.release_landing();
+    Complex& partial = partials[static_cast<std::size_t>(i)];
+    for (const std::size_t place : places) partial += from_spectrum.result()[place];
   }
-  communication.wait_for_peers();
-  communication.complete();
+  communication.gather(partials.data(), memory.partials(), partials.size() * sizeof(Complex));
 
   Outcome outcome;
   outcome.variant = variant.name();
   if (job.is_root()) {
-    for (int i = 0; i < iterations; ++i) {
+    for (std::size_t i = 0; i < partials.size(); ++i) {
       Complex sum = 0;
-      for (std::size_t rank = 0; rank < grid.ranks; ++rank) sum += *memory.partial(i, rank);
+      for (std::size_t rank = 0; rank < grid.ranks; ++rank)
+        sum += memory.partials()[rank * partials.size() + i];
       outcome.checksums.push_back(sum / static_cast<double>(grid.problem.points()));
     }
-    outcome.seconds = 1e-9 * static_cast<double>(gasnett_ticks_to_ns(gasnett_ticks_now() - start));
+    outcome.seconds = Communication::now() - start;
     outcome.expected_messages =
         variant.messages(grid.forward()) +
         static_cast<std::size_t>(iterations) * variant.messages(grid.inverse());
   }
 
-  *memory.record(grid.rank) = communication.traffic();
-  send_to_root(job, memory, memory.record(grid.rank));
-  communication.complete();
-  if (job.is_root()) {
-    outcome.traffic.assign(memory.record(0), memory.record(0) + grid.ranks);
-  }
+  const Traffic traffic = communication.traffic();
+  job.gather(&traffic, memory.records(), sizeof traffic);
+  if (job.is_root()) outcome.traffic.assign(memory.records(), memory.records() + grid.ranks);
   // The root must have read the records before another run writes them.
   job.barrier();
   return outcome;

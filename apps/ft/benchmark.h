@@ -1,22 +1,12 @@
 #pragma once
 // One timed run of the benchmark with one variant.
 
-#include <string>
-#include <vector>
-
+#include "job.h"
 #include "memory.h"
+#include "outcome.h"
 #include "variant.h"
 
 namespace ft {
-
-/// What the root has after a run; on the other ranks it is empty.
-struct Outcome {
-  std::string variant;
-  double seconds = 0;
-  std::vector<Complex> checksums;     ///< One per iteration.
-  std::vector<Traffic> traffic;       ///< One per rank.
-  std::size_t expected_messages = 0;  ///< Of each rank, by the variant's formula: see variant.h.
-};
 
 /// Runs NAS FT: the initial conditions, the forward transform, then in each iteration the evolution
 /// of the spectrum, its inverse transform and a checksum. As in NPB, all of it is timed, once it

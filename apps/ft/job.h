@@ -1,55 +1,8 @@
 #pragma once
-// This program's ranks and their segments, as GASNet-EX gives them.
+// The job, by the library that this program is compiled for.
 
-#include <gasnetex.h>
-
-#include <cstddef>
-#include <string>
-#include <vector>
-
-namespace ft {
-
-/// The job: one client, its primordial team, and a segment of the same size on every rank.
-///
-/// Every member function but the queries is collective. A call that GASNet-EX refuses ends the job
-/// with one line that names it.
-class Job {
- public:
-  Job(int* argc, char*** argv);
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-
-  gex_TM_t team() const { return team_; }
-  gex_Rank_t rank() const { return rank_; }
-  gex_Rank_t size() const { return size_; }
-  bool is_root() const { return rank_ == 0; }
-
-  /// The largest segment that every rank can attach, in bytes.
-  std::size_t largest_segment() const;
-
-  /// Gives every rank a segment of at least `bytes`.
-  void attach(std::size_t bytes);
-
-  /// Where `rank`'s segment begins, in that rank's addresses; it is `segment()` for this one.
-  std::byte* segment_of(gex_Rank_t rank) const { return segments_[rank]; }
-  std::byte* segment() const { return segments_[rank_]; }
-
-  void barrier() const;
-
-  /// Ends the job with status 2 for a reason that every rank has found alike; one of them reports
-  /// it.
-  [[noreturn]] void refuse(const std::string& reason) const;
-
-  /// Ends the job for a reason that only this rank has found.
-  [[noreturn]] void fail(const std::string& reason) const;
-
- private:
-  void check(int status, const char* call) const;
-
-  gex_TM_t team_{};
-  gex_Rank_t rank_ = 0;
-  gex_Rank_t size_ = 0;
-  std::vector<std::byte*> segments_;
-};
-
-}  // namespace ft
+#ifdef FT_ON_MPI
+#include "mpi/job.h"
+#else
+#include "gex/job.h"
+#endif

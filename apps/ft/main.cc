@@ -1,7 +1,6 @@
 // ft: the NAS FT benchmark on GASNet-EX, in the three one-sided variants of Bell, Bonachea,
-// Nishtala and Yelick (IPDPS 2006).
+// Nishtala and Yelick (IPDPS 2006). ft_mpi: the like on MPI, and NPB's own all-to-all.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -11,56 +10,31 @@
 #include <iterator>
 #include <string>
 
+#include "benchmark.h"
+#include "options.h"
 #include "report.h"
 
 namespace ft {
 namespace {
 
-struct Options {
-  std::string problem;
-  std::string variant;    ///< All three if empty.
-  std::string reference;  ///< The embedded classes if empty.
-  int iterations = 0;     ///< As many as published if 0.
-  std::size_t padding = 4;
-  bool ranks_info = false;
-  bool json = false;
-};
-
 /// Flushes standard output; false, after a line with the reason, when it could not be written.
 bool finish_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
-  std::fprintf(stderr, "ft: cannot write standard output: %s\n", std::strerror(errno));
+  std::fprintf(stderr, "%s: cannot write standard output: %s\n", Job::kProgram,
+               std::strerror(errno));
   return false;
 }
 
 /// The options, or the end of the job.
 Options parse(const Job& job, int argc, char** argv) {
-  Options options;
-  CLI::App app("NAS FT on GASNet-EX: exchange, slabs and pencils", "ft");
-  app.add_option("--class", options.problem, "S, W, A, B, C, D, ...")->required();
-  app.add_option("--variant", options.variant, "exchange, slabs or pencils; all three if not given")
-      ->check(CLI::IsMember(kVariantNames));
-  app.add_option("--iterations", options.iterations, "the first N only")
-      ->check(CLI::Range(1, 1000000));
-  app.add_option("--padding", options.padding, "unused elements after each row of x")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-  app.add_option("--reference", options.reference,
-                 "a file of classes and checksums in the form of nas_ft.json");
-  app.add_flag("--ranks-info", options.ranks_info, "messages, bytes and seconds of each rank");
-  app.add_flag("--json", options.json, "print one JSON object instead of text");
-  app.footer("Exit status: 0 when the checksums verify, 1 when not, 2 for a wrong command line.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    if (job.is_root()) std::fputs(app.help().c_str(), stdout);
-    if (!finish_output()) gasnet_exit(1);
-    job.barrier();
-    gasnet_exit(0);
-  } catch (const CLI::ParseError& error) {
-    job.refuse(std::string(error.what()) + " (ft --help lists the options)");
-  }
-  return options;
+  const ParsedOptions parsed =
+      parse_options(argc, argv, Job::kProgram, Job::kLibrary, variant_names());
+  if (!parsed.error.empty()) job.refuse(parsed.error);
+  if (parsed.help.empty()) return parsed.options;
+  if (job.is_root()) std::fputs(parsed.help.c_str(), stdout);
+  const bool written = finish_output();
+  if (written) job.barrier();
+  job.exit(written ? 0 : 1);
 }
 
 Problem choose_problem(const Job& job, const Options& options) {
@@ -79,25 +53,18 @@ Problem choose_problem(const Job& job, const Options& options) {
 
 void check_rank_count(const Job& job, const Problem& problem) {
   const std::vector<unsigned> counts = problem.rank_counts();
-  if (std::find(counts.begin(), counts.end(), job.size()) != counts.end()) return;
+  if (std::find(counts.begin(), counts.end(), static_cast<unsigned>(job.size())) != counts.end())
+    return;
   std::string line = "class " + problem.name + " cannot be split over " +
                      std::to_string(job.size()) + " ranks; the counts that work are";
   for (const unsigned count : counts) line.append(" ").append(std::to_string(count));
   job.refuse(line);
 }
 
-/// Puts the root's verdict into every rank's segment, so that all end with the same status.
+/// The root's verdict, on all ranks, so that all end with one status.
 int agree(const Job& job, const Memory& memory, int verdict) {
-  if (job.is_root()) {
-    int* mine = memory.verdict();
-    *mine = verdict;
-    for (gex_Rank_t rank = 1; rank < job.size(); ++rank) {
-      gex_RMA_PutNBI(job.team(), rank, memory.at(rank, mine), mine, sizeof *mine, GEX_EVENT_DEFER,
-                     0);
-    }
-    gex_NBI_Wait(GEX_EC_PUT, 0);
-  }
-  job.barrier();
+  if (job.is_root()) *memory.verdict() = verdict;
+  job.share(memory.verdict(), sizeof(int));
   return *memory.verdict();
 }
 
@@ -137,7 +104,7 @@ int run_variants(const Job& job, const Options& options, const Problem& problem,
   const Grid grid{problem, job.size(), job.rank(), options.padding};
   std::vector<std::unique_ptr<Variant>> variants;
   std::size_t packing = 0;
-  for (const std::string& name : kVariantNames) {
+  for (const std::string& name : variant_names()) {
     if (!options.variant.empty() && options.variant != name) continue;
     variants.push_back(make_variant(name));
     packing = std::max(packing, variants.back()->packing_elements(grid.elements()));
@@ -151,8 +118,8 @@ int run_variants(const Job& job, const Options& options, const Problem& problem,
                format_bytes(job.largest_segment()));
   }
   job.attach(plan.bytes());
-  const Memory memory(job, plan);
-  gasnet_exit(run_variants(job, options, problem, grid, memory, variants));
+  const Memory memory(job.segment(), plan);
+  job.exit(run_variants(job, options, problem, grid, memory, variants));
 }
 
 }  // namespace
@@ -162,7 +129,7 @@ int main(int argc, char** argv) {
   try {
     ft::run_benchmark(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "ft: %s\n", error.what());
+    std::fprintf(stderr, "%s: %s\n", ft::Job::kProgram, error.what());
     return 1;
   }
 }

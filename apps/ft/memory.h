@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
-#include "communication.h"
 #include "grid.h"
+#include "traffic.h"
 
 namespace ft {
 
@@ -59,7 +59,7 @@ std::string format_bytes(std::size_t bytes);
 /// The parts of this rank's segment, and of the root's where ranks leave their results.
 class Memory {
  public:
-  Memory(const Job& job, const SegmentPlan& plan) : job_(job), plan_(plan) {}
+  Memory(std::byte* segment, const SegmentPlan& plan) : segment_(segment), plan_(plan) {}
 
   Complex* landing() const { return mine<Complex>(SegmentPlan::kLanding); }
   Complex* spectrum() const { return mine<Complex>(SegmentPlan::kSpectrum); }
@@ -68,28 +68,19 @@ class Memory {
     return mine<Complex>(SegmentPlan::kWork) + i * plan_.plane_bytes_ / sizeof(Complex);
   }
 
-  /// One cell for every iteration and rank; the root's hold what all ranks put there.
-  Complex* partial(int iteration, std::size_t rank) const {
-    return mine<Complex>(SegmentPlan::kPartials) +
-           static_cast<std::size_t>(iteration) * plan_.ranks_ + rank;
-  }
-  Traffic* record(std::size_t rank) const { return mine<Traffic>(SegmentPlan::kRecords) + rank; }
+  /// At the root, of each rank in turn: as many as iterations, and one.
+  Complex* partials() const { return mine<Complex>(SegmentPlan::kPartials); }
+  Traffic* records() const { return mine<Traffic>(SegmentPlan::kRecords); }
   char* wisdom() const { return mine<char>(SegmentPlan::kWisdom); }
   int* verdict() const { return mine<int>(SegmentPlan::kVerdict); }
-
-  /// Where the same cell lies in the segment of `rank`.
-  template <typename T>
-  void* at(gex_Rank_t rank, T* cell) const {
-    return job_.segment_of(rank) + (reinterpret_cast<std::byte*>(cell) - job_.segment());
-  }
 
  private:
   template <typename T>
   T* mine(SegmentPlan::Part part) const {
-    return reinterpret_cast<T*>(job_.segment() + plan_.parts_[part].offset);
+    return reinterpret_cast<T*>(segment_ + plan_.parts_[part].offset);
   }
 
-  const Job& job_;
+  std::byte* segment_;
   SegmentPlan plan_;
 };
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmark.h"
+#include "outcome.h"
 
 namespace ft {
 

@@ -18,24 +18,19 @@ std::size_t width(std::size_t nx) {
 Complex* WorkPlanes::acquire(Communication& communication) {
   for (std::size_t i = 0; i < kWorkPlanes; ++i) {
     const std::size_t candidate = (current_ + kWorkPlanes - i) % kWorkPlanes;
-    if (Communication::is_done(events_[candidate])) {
-      events_[candidate] = GEX_EVENT_INVALID;
+    if (Communication::is_done(pending_[candidate])) {
       current_ = candidate;
       return memory_.work(current_);
     }
   }
   // All are under way, and the oldest is the one that has waited longest.
   current_ = (current_ + 1) % kWorkPlanes;
-  communication.wait(events_[current_]);
-  events_[current_] = GEX_EVENT_INVALID;
+  communication.wait(pending_[current_]);
   return memory_.work(current_);
 }
 
 void WorkPlanes::drain(Communication& communication) {
-  for (gex_Event_t& event : events_) {
-    communication.wait(event);
-    event = GEX_EVENT_INVALID;
-  }
+  for (Communication::Pending& pending : pending_) communication.wait(pending);
 }
 
 std::optional<Transform> Transform::plan(const Transpose& transpose, std::size_t nx,

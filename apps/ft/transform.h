@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "fft.h"
 #include "memory.h"
@@ -20,15 +22,15 @@ class WorkPlanes {
   /// A plane to write to; waits for one if all are under way.
   Complex* acquire(Communication& communication);
 
-  /// The puts from the plane acquired last complete with `event`.
-  void release(gex_Event_t event) { events_[current_] = event; }
+  /// What was sent from the plane acquired last is complete when `pending` is.
+  void release(Communication::Pending pending) { pending_[current_] = std::move(pending); }
 
   /// Waits for all.
   void drain(Communication& communication);
 
  private:
   const Memory& memory_;
-  std::array<gex_Event_t, kWorkPlanes> events_{};
+  std::array<Communication::Pending, kWorkPlanes> pending_{};
   std::size_t current_ = 0;
 };
 
@@ -59,8 +61,7 @@ class Transform {
       communication.begin_region();
       send_rows(communication, plane, work);
       planes.release(communication.end_region());
-      // Puts that the network delivers by active messages arrive only where ranks poll.
-      gasnet_AMPoll();
+      communication.progress();
     }
     variant_.finish(transpose_, memory_.packing(), communication);
     planes.drain(communication);
@@ -72,6 +73,11 @@ class Transform {
   const Complex* result() const { return result_; }
   Layout layout() const { return result_layout_; }
   const Transpose& transpose() const { return transpose_; }
+
+  /// What the library has to expect of a run.
+  std::vector<Arrival> arrivals() const {
+    return Communication::kIsTwoSided ? variant_.arrivals(transpose_) : std::vector<Arrival>();
+  }
 
  private:
   Transform(const Transpose& transpose, std::size_t nx, const Variant& variant,

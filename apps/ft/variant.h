@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "arrival.h"
 #include "communication.h"
 #include "grid.h"
 
@@ -45,6 +46,13 @@ class Variant {
   virtual std::size_t messages(const Transpose& transpose) const = 0;
   virtual Layout landing(const Transpose& transpose) const = 0;
 
+  /// Where a piece of rank `from` lies in the landing area.
+  virtual std::size_t place(const Transpose& transpose, std::size_t from, std::size_t plane,
+                            std::size_t row) const = 0;
+
+  /// The pieces that the other ranks send to this one, of each of them in the order of sending.
+  virtual std::vector<Arrival> arrivals(const Transpose& transpose) const;
+
   /// Called for every piece as soon as its rows are transformed. The data stays as it is until the
   /// puts of its plane are complete.
   virtual void send(const Transpose& transpose, const Piece& piece, Complex* packing,
@@ -55,10 +63,37 @@ class Variant {
                       Communication& /*communication*/) const {}
 };
 
-/// Their names, in the paper's order.
-inline const std::vector<std::string> kVariantNames = {"exchange", "slabs", "pencils"};
+/// One all-to-all of packed blocks after all computation: a block is what one rank gets.
+class Exchange : public Variant {
+ public:
+  const char* name() const override { return "exchange"; }
+  std::size_t packing_elements(std::size_t elements) const override { return elements; }
+  std::size_t rows_per_piece(const Transpose& transpose) const override {
+    return transpose.planes_after();
+  }
+  std::size_t messages(const Transpose& transpose) const override { return transpose.ranks; }
+  Layout landing(const Transpose& transpose) const override;
+  std::size_t place(const Transpose& transpose, std::size_t from, std::size_t plane,
+                    std::size_t row) const override;
+  std::vector<Arrival> arrivals(const Transpose& transpose) const override;
+  void send(const Transpose& transpose, const Piece& piece, Complex* packing,
+            Communication& communication) const override;
+  void finish(const Transpose& transpose, Complex* packing,
+              Communication& communication) const override;
+
+ protected:
+  /// Elements of a block.
+  static std::size_t block(const Transpose& transpose);
+};
+
+/// The names of all, in the paper's order; behind them those that the library alone has.
+std::vector<std::string> variant_names();
 
 /// The variant of that name, or none.
 std::unique_ptr<Variant> make_variant(const std::string& name);
+
+/// What gex/ or mpi/ adds to them.
+std::vector<std::string> library_variant_names();
+std::unique_ptr<Variant> make_library_variant(const std::string& name);
 
 }  // namespace ft

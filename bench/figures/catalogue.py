@@ -50,7 +50,7 @@ class Headline:
     paper: float  # None: the paper has no number
     one: tuple
     other: tuple
-    at: object = "best"  # an x, "best" of all, or their "mean"
+    at: object = "best"  # an x, "best" of all, their "mean", or "bests": each at its own best x
     why: str = ""        # why ours differs
 
 
@@ -114,11 +114,18 @@ def gexperf_arguments(figure, row, xs, scale):
 
 
 def ft_arguments(figure, row, xs, scale):
-    variant, _ = row.split(".")
-    return (["--class", scale.ft_class, "--json", "--variant", variant], {x: row for x in xs})
+    """Of apps/ft: one variant, or all where they are what x is."""
+    variant = row.split(".")[0]
+    words = [] if "{x}" in variant else ["--variant", variant]
+    return (["--class", scale.ft_class, "--json", *words], {x: row.format(x=x) for x in xs})
 
 
-ARGUMENTS = {"gexperf": gexperf_arguments, "ft": ft_arguments, "ft_mpi": ft_arguments}
+def fftw_arguments(figure, row, xs, scale):
+    return ["--class", scale.ft_class], {x: row.format(x=x) for x in xs}
+
+
+ARGUMENTS = {"gexperf": gexperf_arguments, "ft": ft_arguments, "ft_mpi": ft_arguments,
+             "fftw": fftw_arguments}
 
 # libgex over a network, whatever else the ranks share.
 def over(conduit, **variables):
@@ -130,6 +137,7 @@ OPENMPI_TCP = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_
                "OMPI_MCA_osc": "^ucx,sm"}
 MPICH_TCP = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
 OFI_TCP = over("ofi", GEX_OFI_PROVIDER="tcp;ofi_rxm")
+UCX_SHM = {"UCX_TLS": "posix,cma,self"}
 UCX_TCP = over("ucx", UCX_TLS="tcp,self")
 
 LATENCIES = tuple(powers(8, 64 * KIB))
@@ -166,6 +174,21 @@ def beside_peers(row, shmem=False):
             *([Series("OpenSHMEM", "shmem", row)] if shmem else []))
 
 
+def ft_over_emu(what):
+    return tuple(Series(variant, "ft", f"{variant}.{what}", over("emu", GEX_EMU="{x}"))
+                 for variant in ("exchange", "slabs", "pencils"))
+
+
+def ft_beside_mpi(ours, theirs):
+    return (Series("libgex", "ft", "{x}.seconds", ours), Series("Open MPI", "ft_mpi", "{x}.seconds", theirs),
+            Series("FFTW's MPI transform, Open MPI", "fftw", "{x}.seconds", theirs))
+
+
+NETWORKS = ("myrinet", "elan3", "elan4", "infiniband", "xt", "aries", "edr")
+VARIANTS = ("alltoall", "exchange", "slabs", "pencils", "fftw")
+ONE_SIDED = Headline("the best one-sided variant is some 15% faster than the best two-sided one", 1.15,
+                     ("libgex",), ("Open MPI", "FFTW's MPI transform, Open MPI"), at="bests",
+                     why="On one host the transforms take most of the time.")
 NEGOTIATED = Headline("negotiated payload gains up to 14%", 1.14, ("negotiated payload",), ("fixed payload",),
                       why="It gains what a copy takes; small messages are copied in their header's line.")
 BY_EVENT = Headline("local completion by the network's event gains up to 32% (at 8 KiB)", 1.32,
@@ -188,6 +211,7 @@ FIGURES = (
             Series("MPICH send, empty answer", "mpich", "message.ack", kind="put"),
             Series("shmem_putmem, quiet", "shmem", "put", kind="put"),
             Series("shmem_getmem", "shmem", "get", kind="get"),
+            Series("UCX put, there and back", "ucx", "put", UCX_SHM, kind="put"),
         ),
         headline=Headline("8-byte puts take 6 to 55% less than MPI's (GASNet-EX talk, four systems)", 1.55,
                           ("libgex put",), ("Open MPI MPI_Put, flush", "MPICH MPI_Put, flush"), at=8,
@@ -204,6 +228,8 @@ FIGURES = (
             Series("Open MPI send, empty answer", "openmpi", "message.ack", OPENMPI_TCP, kind="put"),
             Series("MPICH MPI_Put, flush", "mpich", "put", MPICH_TCP, kind="put"),
             Series("MPICH send, empty answer", "mpich", "message.ack", MPICH_TCP, kind="put"),
+            Series("UCX put, there and back", "ucx", "put", {"UCX_TLS": "tcp,self"}, kind="put"),
+            Series("libfabric message, there and back", "libfabric", "message.rtt", kind="put"),
         ),
         headline=Headline("8-byte puts take 6 to 55% less than MPI's (GASNet-EX talk, four systems)", 1.55,
                           ("libgex put, udp", "libgex put, ofi", "libgex put, ucx"),
@@ -220,6 +246,7 @@ FIGURES = (
             Series("MPICH MPI_Put", "mpich", "put.flood", kind="put"),
             Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood", kind="put"),
             Series("shmem_putmem_nbi", "shmem", "put.flood", kind="put"),
+            Series("UCX put", "ucx", "put.flood", UCX_SHM, kind="put"),
         ),
         headline=Headline("at 4 KiB puts are well ahead of MPI's messages on every network", None,
                           ("libgex put",),
@@ -235,11 +262,37 @@ FIGURES = (
             Series("Open MPI MPI_Isend, 64 under way", "openmpi", "message.flood", OPENMPI_TCP, kind="put"),
             Series("MPICH MPI_Put", "mpich", "put.flood", MPICH_TCP, kind="put"),
             Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood", MPICH_TCP, kind="put"),
+            Series("UCX put", "ucx", "put.flood", {"UCX_TLS": "tcp,self"}, kind="put"),
+            Series("libfabric write, 64 under way", "libfabric", "put.flood", kind="put"),
         ),
         headline=Headline("at 4 KiB puts are well ahead of MPI's messages on every network", None,
                           ("libgex put, udp", "libgex put, ofi", "libgex put, ucx"),
                           ("Open MPI MPI_Isend, 64 under way", "MPICH MPI_Isend, 64 under way"),
                           at=4 * KIB)),
+    Figure(
+        "ft-emu", "NAS FT by the overlap of communication", f"{IPDPS}: figure 7", "emu: the paper's networks, and later",
+        NETWORKS, x="network", categories=True, unit=SECONDS, series=ft_over_emu("seconds"),
+        headline=Headline("slabs and pencils are up to 1.9 times as fast as the original exchange", 1.9,
+                          ("slabs", "pencils"), ("exchange",),
+                          why="The original had MPI_Alltoall, and 64 processors shared a network.")),
+    Figure(
+        "ft-communication-emu", "NAS FT: seconds of a rank in communication", f"{IPDPS}: figures 8 and 9",
+        "emu: the paper's networks, and later", NETWORKS, x="network", categories=True, unit=SECONDS,
+        series=ft_over_emu("communication")),
+    Figure(
+        "ft-shm", "NAS FT, one-sided and two-sided", f"{IPDPS}: figures 9 and 10", "shared memory", VARIANTS,
+        x="variant", categories=True, unit=SECONDS, series=ft_beside_mpi({}, {}), headline=ONE_SIDED),
+    Figure(
+        "ft-tcp", "NAS FT, one-sided and two-sided", f"{IPDPS}: figures 9 and 10",
+        "TCP/IP on the loopback, UDP/IP for udp", VARIANTS, x="variant", categories=True, unit=SECONDS,
+        series=(*ft_beside_mpi(over("udp"), OPENMPI_TCP), Series("libgex, ofi", "ft", "{x}.seconds", OFI_TCP)),
+        headline=ONE_SIDED),
+    Figure(
+        "ft-communication-tcp", "NAS FT: seconds of a rank in communication", f"{IPDPS}: figure 9",
+        "TCP/IP on the loopback, UDP/IP for udp", VARIANTS, x="variant", categories=True, unit=SECONDS, series=(
+            Series("libgex", "ft", "{x}.communication", over("udp")),
+            Series("Open MPI", "ft_mpi", "{x}.communication", OPENMPI_TCP),
+        )),
     Figure(
         "am-payload-shm", "Medium messages there and back, payload built in place", f"{EX_2018}: figure 1",
         "shared memory", MEDIUMS, unit=MICROSECONDS, series=fixed_and_negotiated(), headline=NEGOTIATED),

@@ -17,7 +17,7 @@ from matplotlib import pyplot, ticker  # noqa: E402  behind the choice of what d
 import results  # noqa: E402
 import text  # noqa: E402
 
-# Okabe and Ito's colours, which colour-blind people can distinguish; in print markers do.
+# Okabe and Ito's colours, which differ for colour-blind people too; in print markers do.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKERS = "osD^vPX*<>"
 

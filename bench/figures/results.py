@@ -61,6 +61,12 @@ def xs(figure):
     return [x for x in figure["xs"] if x in measured]
 
 
+def saturation(series):
+    """The least x at which a bandwidth is at least nine tenths of its highest."""
+    highest = max(median(one["runs"]) for one in series["points"])
+    return min(one["x"] for one in series["points"] if median(one["runs"]) >= 0.9 * highest)
+
+
 def times_better(figure, ours, other):
     """How many times as good `ours` is as `other`."""
     return other / ours if figure["better"] == "less" else ours / other
@@ -87,13 +93,28 @@ def comparisons(figure):
     return found
 
 
+def ratio_of_bests(figure, series):
+    """Each of the headline's two at the x where it is best."""
+    best = min if figure["better"] == "less" else max
+    values = []
+    for labels in (figure["headline"]["one"], figure["headline"]["other"]):
+        found = [median(one["runs"]) for label in labels if label in series
+                 for one in series[label]["points"] if one["runs"]]
+        if not found:
+            return None
+        values.append(best(found))
+    return None, times_better(figure, *values)
+
+
 def headline_ratio(figure):
-    """The paper's headline, measured here: how many times as good one series is as another. None if it was
-    not measured."""
+    """The paper's headline, measured here: the x (None: not of one), and how many times as good one series is
+    as another. None if it was not measured."""
     headline = figure.get("headline")
     if not headline:
         return None
     series = {one["label"]: one for one in figure["series"]}
+    if headline["at"] == "bests":
+        return ratio_of_bests(figure, series)
     # The best of several where the headline is of the best.
     best = min if figure["better"] == "less" else max
     ratios = []

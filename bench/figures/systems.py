@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,6 +25,17 @@ QUICK = Scale("quick", rounds=3, samples=3, milliseconds=4, sizes=7, ft_class="W
 TINY = Scale("tiny", rounds=1, samples=1, milliseconds=0.2, sizes=2, ft_class="S")
 
 
+def first_line(command, environment):
+    """What the command prints first; empty if it cannot be run."""
+    try:
+        output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                check=False, timeout=20, env=environment).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    lines = [line.strip("# ") for line in output.splitlines() if line.strip("# ")]
+    return lines[0] if lines else ""
+
+
 def rows_of_lines(output):
     """{"row": NAME, "ns": [...]} on each line: the programs of bench/peers."""
     rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
@@ -39,13 +51,20 @@ def rows_of_ft(output):
     """Seconds of each variant, and of its ranks in communication on average."""
     rows = {}
     for variant in json.loads(output)["variants"]:
+        name = variant["variant"]
         if not variant["verified"]:
-            raise ValueError(f"{variant['name']} did not verify")
-        rows[f"{variant['name']}.seconds"] = [variant["seconds"]]
-        ranks = variant["ranks"]
-        rows[f"{variant['name']}.communication"] = [
-            sum(rank["starting_seconds"] + rank["waiting_seconds"] for rank in ranks) / len(ranks)]
+            raise ValueError(f"{name} did not verify")
+        rows[f"{name}.seconds"] = [variant["seconds"]]
+        rows[f"{name}.communication"] = [
+            variant["starting"]["average"] + variant["waiting"]["average"]]
     return rows
+
+
+def rows_of_fftw(output):
+    result = json.loads(output)
+    if not result["verified"]:
+        raise ValueError("it did not verify")
+    return {"fftw.seconds": [result["seconds"]]}
 
 
 class System:
@@ -78,15 +97,9 @@ class System:
                 *arguments]
 
     def version(self, build):
-        """The first line that its launcher prints for --version; empty if it has none."""
+        """As its launcher prints it; empty if it does not."""
         launcher = self.launcher_name() or os.path.join(build, "bin/gexrun")
-        try:
-            output = subprocess.run([launcher, "--version"], stdout=subprocess.PIPE,
-                                    stderr=subprocess.STDOUT, text=True, check=False, timeout=20,
-                                    env=self.environment()).stdout
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-        return output.strip().splitlines()[0].strip() if output.strip() else ""
+        return first_line([launcher, "--version"], self.environment())
 
     def environment(self):
         return dict(os.environ)
@@ -116,8 +129,8 @@ class Gexperf(Gex):
 
 class OpenMpi(System):
     def __init__(self, name="Open MPI", program="peer_openmpi", launcher="mpirun.openmpi",
-                 parse=rows_of_lines):
-        super().__init__(name, program, False, "openmpi-bin libopenmpi-dev", parse)
+                 parse=rows_of_lines, packages="openmpi-bin libopenmpi-dev"):
+        super().__init__(name, program, False, packages, parse)
         self._launcher = launcher
 
     def launcher_name(self):
@@ -143,7 +156,35 @@ class Mpich(System):
         return ["mpirun.mpich", *(["-bind-to", "core"] if ranks <= cores else []), "-n", str(ranks)]
 
 
+class Tool(System):
+    """A network's own tools, of two ends (bench/peers/two_ends.py)."""
+
+    TWO_ENDS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "peers/two_ends.py")
+
+    def __init__(self, name, tool, program, package):
+        super().__init__(name, program, False, package)
+        self.tool = tool
+
+    def launcher_name(self):
+        return self.program
+
+    def missing(self, build):
+        return "" if shutil.which(self.program) else (
+            f"{self.program} is not installed (Debian: {self.packages})")
+
+    def command(self, build, ranks, cores, arguments):
+        flood = os.path.join(build, "libexec/gex/gexperf-fi-flood")
+        words = ["--fi-flood", flood] if self.tool == "libfabric" and os.path.exists(flood) else []
+        return [sys.executable, "-B", self.TWO_ENDS, self.tool, *words, *arguments]
+
+    def version(self, build):
+        query = {"ucx": ["ucx_info", "-v"], "libfabric": ["fi_info", "--version"]}[self.tool]
+        return first_line(query, self.environment())
+
+
 SYSTEMS = {
+    "ucx": Tool("UCX's ucx_perftest", "ucx", "ucx_perftest", "ucx-utils"),
+    "libfabric": Tool("libfabric's fi_pingpong", "libfabric", "fi_pingpong", "libfabric-bin"),
     "gex": Gex(),
     "gexperf": Gexperf(),
     "openmpi": OpenMpi(),
@@ -152,4 +193,6 @@ SYSTEMS = {
     "gex_par": Gex("peer_gex_par"),
     "ft": Gex("ft", rows_of_ft),
     "ft_mpi": OpenMpi(program="ft_mpi", parse=rows_of_ft),
+    "fftw": OpenMpi("FFTW's MPI transform", "ft_fftw_mpi", parse=rows_of_fftw,
+                    packages="openmpi-bin libopenmpi-dev libfftw3-mpi-dev"),
 }

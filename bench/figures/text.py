@@ -46,6 +46,10 @@ def remarks(figure):
                   if ahead else "."))
     for x, _, mine, peer, ratio in behind:
         yield f"Behind at {size(x, figure)}: {peer} is {1 / ratio:.2f} times as good as {mine}."
+    if figure["unit"] == "MB/s":
+        yield "Nine tenths of the highest bandwidth from " + ", ".join(
+            f"{size(results.saturation(series), figure)} ({series['label']})"
+            for series in figure["series"] if series["points"]) + "."
     if figure.get("headline"):
         yield headline(figure)
     for series in figure["series"]:
@@ -58,8 +62,9 @@ def headline(figure):
     ratio = results.headline_ratio(figure)
     ours = "not measured"
     if ratio:
-        at = "on average" if ratio[0] is None else f"at {size(ratio[0], figure)}"
-        ours = f"{ratio[1]:.2f} times {at}"
+        where = {"mean": " on average", "bests": ", best against best"}.get(its["at"]) \
+            or f" at {size(ratio[0], figure)}"
+        ours = f"{ratio[1]:.2f} times{where}"
     paper = "" if its["paper"] is None else f" ({its['paper']:g} times)"
     line = f"The paper: {its['text']}{paper}. Here: {ours}."
     return f"{line} {its['why']}" if its["why"] else line

@@ -51,9 +51,9 @@ constexpr std::size_t window_for(int argc) {
 /// One-sided operations that a flood has under way before it waits for them: for every library
 /// alike.
 constexpr std::uint64_t flood_window(std::size_t bytes) {
-  constexpr std::uint64_t max = 1024;
+  constexpr std::uint64_t max_window = 1024;
   constexpr std::size_t volume = std::size_t{64} << 20;
-  if (bytes == 0 || volume / bytes > max) return max;
+  if (bytes == 0 || volume / bytes > max_window) return max_window;
   return volume / bytes;
 }
 

@@ -1,6 +1,7 @@
 #include "job.h"
 
 #include <cstdio>
+#include <cstring>
 
 namespace ft {
 
@@ -31,15 +32,36 @@ void Job::barrier() const {
   gex_Event_Wait(gex_Coll_BarrierNB(team_, 0));
 }
 
+void Job::share(void* cell, std::size_t bytes) const {
+  for (gex_Rank_t rank = 1; is_root() && rank < size_; ++rank)
+    gex_RMA_PutNBI(team_, rank, at(rank, cell), cell, bytes, GEX_EVENT_DEFER, 0);
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  barrier();
+}
+
+void Job::gather(const void* mine, void* all, std::size_t bytes) const {
+  std::byte* const cell = static_cast<std::byte*>(all) + rank_ * bytes;
+  if (is_root())
+    std::memcpy(cell, mine, bytes);
+  else
+    gex_RMA_PutNBI(team_, 0, at(0, cell), mine, bytes, GEX_EVENT_DEFER, 0);
+  gex_NBI_Wait(GEX_EC_PUT, 0);
+  barrier();
+}
+
+void Job::exit(int status) const {
+  gasnet_exit(status);
+}
+
 void Job::refuse(const std::string& reason) const {
-  if (is_root()) std::fprintf(stderr, "ft: %s\n", reason.c_str());
+  if (is_root()) std::fprintf(stderr, "%s: %s\n", kProgram, reason.c_str());
   // Without the barrier another rank's exit could end the job before the line is written.
   barrier();
   gasnet_exit(2);
 }
 
 void Job::fail(const std::string& reason) const {
-  std::fprintf(stderr, "ft: rank %u: %s\n", static_cast<unsigned>(rank_), reason.c_str());
+  std::fprintf(stderr, "%s: rank %u: %s\n", kProgram, static_cast<unsigned>(rank_), reason.c_str());
   gasnet_exit(1);
 }
 

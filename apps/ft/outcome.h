@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "problem.h"
+#include "traffic.h"
+
+namespace ft {
+
+/// What the root has after a run; on the other ranks it is empty.
+struct Outcome {
+  std::string variant;
+  double seconds = 0;
+  std::vector<Complex> checksums;     ///< One per iteration.
+  std::vector<Traffic> traffic;       ///< One per rank.
+  std::size_t expected_messages = 0;  ///< Of each rank, by the variant's formula: see variant.h.
+};
+
+}  // namespace ft
