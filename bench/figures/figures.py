@@ -96,7 +96,7 @@ def report(found, folder, with_pictures):
     page.write(found, folder)
     if trouble:
         print(f"figures: {trouble}", file=sys.stderr)
-    print(f"{folder / 'index.html'}: {sum(1 for figure in found['figures'] if figure['rounds'])} figures, "
+    print(f"{folder / 'index.html'}: {sum(1 for figure in found['figures'] if results.xs(figure))} figures, "
           f"{found['state']}")
 
 
@@ -111,17 +111,9 @@ def measure(options, chosen):
     folder.mkdir(parents=True, exist_ok=True)
     results.write(file, found)
     progress = Progress()
-    printed = 0
 
     def changed():
-        nonlocal printed
         results.write(file, found)
-        # Those that are complete; the last one is under way.
-        for figure in found["figures"][printed:]:
-            if figure["rounds"] == figure["of_rounds"]:
-                progress.clear()
-                print("\n".join(text.table(figure)), flush=True)
-                printed += 1
 
     # What ends programs ends this one as an interrupt does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -140,6 +132,7 @@ def measure(options, chosen):
     for figure in found["figures"]:
         for series in figure["series"]:
             series["points"] = [point for point in series["points"] if point["runs"]]
+        print("\n".join(text.table(figure)), flush=True)
     results.write(file, found)
     report(found, folder, not options.no_pictures)
     for figure in found["figures"]:

@@ -1,4 +1,4 @@
-"""Measures figures: the series of one in turns, round by round, each command by itself."""
+"""Measures figures, round by round: the series of each in turn, each command by itself."""
 
 import os
 import shlex
@@ -68,7 +68,9 @@ def thinned(values, count, also=()):
 def started(figure, scale, build, cores):
     """The figure's entry in the results before anything was measured."""
     headline_at = [figure.headline.at] if figure.headline else []
-    xs = list(figure.xs) if figure.categories else thinned(figure.xs, scale.sizes, headline_at)
+    # Commands for each rank count take longer than one for all sizes.
+    count = min(scale.sizes, 3) if figure.x == "ranks" else scale.sizes
+    xs = list(figure.xs) if figure.categories else thinned(figure.xs, count, headline_at)
     entry = {"name": figure.name, "title": figure.title, "paper": figure.paper,
              "network": figure.network, "x": figure.x, "categories": figure.categories, "xs": xs,
              "unit": figure.unit.name, "better": figure.unit.better, "note": figure.note,
@@ -89,27 +91,9 @@ def started(figure, scale, build, cores):
     return entry
 
 
-def measure_job(figure, series, job, build, cores, entry):
-    """Runs it once, and adds a run to the points that it prints."""
-    system = SYSTEMS[series.system]
-    begun = time.monotonic_ns()
-    output = run(system.command(build, job.ranks, cores, job.arguments),
-                 {**system.environment(), **job.environment})
-    took = time.monotonic_ns() - begun
-    try:
-        rows = {WHOLE: [took], **system.parse(output)}
-    except (ValueError, KeyError) as error:
-        raise Failed(f"its output is not understood: {error}") from None
-    for point in entry["points"]:
-        row = job.rows.get(point["x"])
-        if row in rows:
-            value = statistics.median(rows[row])
-            point["runs"].append(figure.unit.of(value, point["x"]))
-
-
 class Session:
-    """Figures of a scale, measured into `results`. `changed` is called after each command, `progress` before
-    each with what comes next and the seconds that are left, or None."""
+    """Figures of a scale, measured into `results`, a round of all after the other. `changed` is called after
+    each command, `progress` before each with what comes next and the seconds that are left, or None."""
 
     def __init__(self, figures, scale, build, cores, results, changed, progress):
         self.figures = figures
@@ -121,12 +105,19 @@ class Session:
         self.progress = progress
         self.begun = time.monotonic()
         self.total = self.done = 0
+        self.printed = {}  # of this round: what a command printed, which several figures may be of
 
     def left(self):
         """Seconds, by what commands took so far; None at the beginning."""
         if self.done < 3:
             return None
-        return (time.monotonic() - self.begun) / self.done * (self.total - self.done)
+        passed = time.monotonic() - self.begun
+        left = passed / self.done * (self.total - self.done)
+        return min(left, max(0, self.scale.seconds - passed)) if self.scale.seconds else left
+
+    def is_over(self, needed=0):
+        """Whether there is a time limit, and it has no room for so many more seconds."""
+        return 0 < self.scale.seconds < time.monotonic() - self.begun + needed
 
     def run(self):
         plans = []
@@ -136,27 +127,59 @@ class Session:
                     for series, one in zip(figure.series, entry["series"]) if not one["left_out"]]
             plans.append((figure, entry, jobs))
             self.total += self.scale.rounds * sum(len(of_series) for _, _, of_series in jobs)
-        for figure, entry, jobs in plans:
             self.results["figures"].append(entry)
-            self.measure(figure, entry, jobs)
-
-    def measure(self, figure, entry, jobs):
+        took = dict.fromkeys((figure.name for figure in self.figures), 0)
         for number in range(self.scale.rounds):
-            # In changing order: what comes first finds another machine.
-            for series, one, of_series in jobs if number % 2 == 0 else reversed(jobs):
-                for job in of_series:
-                    self.progress(f"{figure.name}, round {number + 1} of {self.scale.rounds}: "
-                                  f"{series.label}", self.left())
-                    if not one["left_out"]:
-                        try:
-                            measure_job(figure, series, job, self.build, self.cores, one)
-                        except Failed as reason:
-                            one["left_out"] = str(reason)
-                    self.done += 1
-                    self.changed()
-            entry["rounds"] = number + 1
-        for one in entry["series"]:
-            one["points"] = [point for point in one["points"] if point["runs"]]
-            if not one["points"] and not one["left_out"]:
-                one["left_out"] = "the program has no such operation"
+            self.printed.clear()
+            for figure, entry, jobs in plans:
+                count = sum(len(of_series) for _, _, of_series in jobs)
+                # A round that has no room is skipped: a later figure's may be shorter.
+                if self.is_over(took[figure.name]):
+                    self.total -= count
+                    continue
+                begun = time.monotonic()
+                if self.measure(figure, entry, jobs, number):
+                    entry["rounds"] += 1
+                took[figure.name] = time.monotonic() - begun
+        for _, entry, _ in plans:
+            for one in entry["series"]:
+                if not any(point["runs"] for point in one["points"]) and not one["left_out"]:
+                    one["left_out"] = ("the program has no such operation" if entry["rounds"]
+                                       else "no time was left")
         self.changed()
+
+    def measure(self, figure, entry, jobs, number):
+        """A round of a figure; False: the time is over before its end."""
+        # In changing order: what comes first finds another machine.
+        for series, one, of_series in jobs if number % 2 == 0 else reversed(jobs):
+            for job in of_series:
+                if self.is_over():
+                    return False
+                self.progress(f"round {number + 1}, {figure.name}: {series.label}", self.left())
+                if not one["left_out"]:
+                    try:
+                        self.measure_job(figure, series, job, one)
+                    except Failed as reason:
+                        one["left_out"] = str(reason)
+                self.done += 1
+                self.changed()
+        return True
+
+    def measure_job(self, figure, series, job, entry):
+        """Runs it once, and adds a run to the points that it prints."""
+        system = SYSTEMS[series.system]
+        command = system.command(self.build, job.ranks, self.cores, job.arguments)
+        key = (*command, *sorted(job.environment.items()))
+        if key not in self.printed:
+            begun = time.monotonic_ns()
+            output = run(command, {**system.environment(), **job.environment})
+            took = time.monotonic_ns() - begun
+            try:
+                self.printed[key] = {WHOLE: [took], **system.parse(output)}
+            except (ValueError, KeyError) as error:
+                raise Failed(f"its output is not understood: {error}") from None
+        rows = self.printed[key]
+        for point in entry["points"]:
+            row = job.rows.get(point["x"])
+            if row in rows:
+                point["runs"].append(figure.unit.of(statistics.median(rows[row]), point["x"]))

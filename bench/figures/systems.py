@@ -18,10 +18,11 @@ class Scale:
     milliseconds: float  # of a sample
     sizes: int        # points of a curve at most; 0: all
     ft_class: str
+    seconds: float = 0  # begin nothing behind them; 0: no limit
 
 
 FULL = Scale("full", rounds=5, samples=5, milliseconds=20, sizes=0, ft_class="A")
-QUICK = Scale("quick", rounds=3, samples=3, milliseconds=4, sizes=7, ft_class="W")
+QUICK = Scale("quick", rounds=3, samples=3, milliseconds=4, sizes=6, ft_class="W", seconds=250)
 TINY = Scale("tiny", rounds=1, samples=1, milliseconds=0.2, sizes=2, ft_class="S")
 
 

@@ -22,6 +22,9 @@ def number(value):
 def table(figure):
     """Lines: one for each x, one column for each series that was measured."""
     measured = [series for series in figure["series"] if series["points"]]
+    if not measured:
+        yield f"{figure['name']}: nothing was measured"
+        return
     lines = [[figure["x"], *(str(i + 1) for i in range(len(measured)))]]
     for x in results.xs(figure):
         lines.append([size(x, figure), *(number(results.point(series, x)) for series in measured)])

@@ -6,6 +6,7 @@ missing, fails, or is interrupted. Programs that measure are stood in for.
 """
 
 import contextlib
+import dataclasses
 import io
 import json
 import os
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 FOLDER = pathlib.Path(sys.argv.pop())
 sys.path.insert(0, str(FOLDER))
@@ -110,6 +112,48 @@ class Numbers(unittest.TestCase):
         self.assertEqual(session.thinned(sizes, 0), sizes)
 
 
+class Sessions(unittest.TestCase):
+    """With a clock that moves by a second in each command."""
+
+    def run_session(self, scale, figures_of_it):
+        now = [0]
+        commands = []
+
+        def run(command, environment):
+            now[0] += 1
+            commands.append(command)
+            return "".join(f'{{"row": "{word.split(":")[0]}.{size}", "ns": [1]}}\n'
+                           for word in command if ":" in word for size in word.split(":")[1].split(","))
+        found = {"figures": []}
+        with unittest.mock.patch.multiple(session, run=run), \
+                unittest.mock.patch.object(session.time, "monotonic", lambda: now[0]), \
+                unittest.mock.patch.object(systems.System, "missing", lambda self, build: ""):
+            session.Session(figures_of_it, scale, "/b", 2, found, lambda: None, lambda *_: None).run()
+        return found["figures"], commands
+
+    def figure(self, name, count):
+        series = tuple(catalogue.Series(f"{name}{i}", "gex", f"{name}{i}") for i in range(count))
+        return catalogue.Figure(name, "t", "p", "n", (8, 64), series, catalogue.MICROSECONDS)
+
+    def test_rounds_begin_as_long_as_they_end_in_time(self):
+        scale = dataclasses.replace(systems.QUICK, rounds=3, seconds=10)
+        found, commands = self.run_session(scale, [self.figure("a", 4), self.figure("b", 2)])
+        self.assertEqual([one["rounds"] for one in found], [2, 1])
+        self.assertEqual(len(commands), 10)
+        self.assertEqual([len(point["runs"]) for point in found[0]["series"][0]["points"]], [2, 2])
+
+    def test_a_figure_that_had_no_time_is_named(self):
+        scale = dataclasses.replace(systems.QUICK, seconds=3)
+        found, _ = self.run_session(scale, [self.figure("a", 4), self.figure("b", 1)])
+        self.assertEqual(found[1]["series"][0]["left_out"], "no time was left")
+
+    def test_figures_of_one_command_share_its_runs(self):
+        one = self.figure("a", 1)
+        found, commands = self.run_session(systems.FULL, [one, dataclasses.replace(one, name="again")])
+        self.assertEqual(len(commands), systems.FULL.rounds)
+        self.assertEqual([len(of["series"][0]["points"][0]["runs"]) for of in found], [5, 5])
+
+
 class Catalogue(unittest.TestCase):
     def test_every_series_has_a_system_and_rows_for_all_its_points(self):
         for one in catalogue.FIGURES:
@@ -190,8 +234,8 @@ class Reports(unittest.TestCase):
         self.assertIn("figures: interrupted; the report has what was measured", done.stderr)
         found = self.results()
         self.assertEqual(found["state"], "partial")
-        self.assertEqual([one["name"] for one in found["figures"]], [names[0]])
-        self.assertEqual([len(one["points"]) for one in found["figures"][0]["series"]], [2, 0])
+        self.assertEqual([len(one["points"]) for figure in found["figures"] for one in figure["series"]],
+                         [2, 0, 0, 0])
         self.assertIn("This report is partial.", (self.report / "index.html").read_text())
 
     def test_a_full_disk_is_one_line_and_keeps_the_last_results(self):
