@@ -29,6 +29,7 @@ SECONDS = Unit("s", "less", lambda seconds, x: seconds)
 MILLISECONDS = Unit("ms", "less", lambda ns, x: ns / 1e6)
 MILLIONS = Unit("million/s", "more", lambda ns, x: 1e3 / ns)
 MESSAGES_TO_EACH = Unit("us a message to each", "less", lambda ns, ranks: ns / 1e3)
+PRINTED_MILLIONS = Unit("million/s", "more", lambda value, x: value)
 ALL_MILLIONS = Unit("million/s of all ranks", "more", lambda ns, ranks: ranks * 1e3 / ns)
 
 
@@ -110,7 +111,8 @@ def peer_arguments(figure, row, xs, scale):
 
 def gexperf_arguments(figure, row, xs, scale):
     named = {x: row.format(x=x) for x in xs}
-    return (["--json", "--rounds", str(scale.samples), "--runs", "1", "--tries", "1", *named.values()], named)
+    rows = (name.removesuffix(".limit") for name in named.values())
+    return ["--json", "--rounds", str(scale.samples), "--runs", "1", "--tries", "1", *rows], named
 
 
 def ft_arguments(figure, row, xs, scale):
@@ -413,6 +415,13 @@ FIGURES = (
             Series("Open MPI MPI_Isend, 64 under way", "openmpi", "message.flood"),
             Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood"),
         )),
+    Figure(
+        "message-rate-threads", "Short messages from the threads of one rank to those of another",
+        "ours", "shared memory, a core for each thread", ("1", "2", "4", "8"), x="threads", categories=True,
+        unit=PRINTED_MILLIONS, series=(
+            Series("libgex", "gexperf", "threads.flood.{x}"),
+            Series("bare rings, the limit", "gexperf", "threads.flood.{x}.limit"),
+        ), note="Of threads for which there are cores."),
     Figure(
         "barrier-shm", "Barrier", "ours", "shared memory", (2, 4, 8, 16), x="ranks", unit=MICROSECONDS,
         series=beside_peers("barrier", shmem=True)),

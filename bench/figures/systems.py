@@ -44,8 +44,13 @@ def rows_of_lines(output):
 
 
 def rows_of_gexperf(output):
-    """`gexperf --json`, in its own units."""
-    return {row["name"]: [row["value"]] for row in json.loads(output)}
+    """`gexperf --json`, in its own units: a row, and its limit by the row's name and ".limit"."""
+    rows = {}
+    for row in json.loads(output):
+        rows[row["name"]] = [row["value"]]
+        if row["limit"] is not None:
+            rows[f"{row['name']}.limit"] = [row["limit"]]
+    return rows
 
 
 def rows_of_ft(output):
