@@ -107,7 +107,8 @@ def measure(options, chosen):
     found = {"format": results.FORMAT, "state": "partial",
              "begun": datetime.datetime.now().isoformat(timespec="seconds"),
              "machine": this_machine(), "scale": options.scale, "load_before": os.getloadavg()[0],
-             "command": shlex.join(sys.argv), "versions": versions(build, chosen), "figures": []}
+             "command": shlex.join(["bench/figures/figures.py", *sys.argv[1:]]),
+             "versions": versions(build, chosen), "figures": []}
     folder.mkdir(parents=True, exist_ok=True)
     results.write(file, found)
     progress = Progress()

@@ -5,11 +5,13 @@ import shlex
 import signal
 import statistics
 import subprocess
+import sys
 import time
 
 from catalogue import WHOLE
 from systems import SYSTEMS
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # A command of a curve takes seconds; a job that hangs is not waited for.
 LIMIT = 180
 
@@ -84,9 +86,10 @@ def started(figure, scale, build, cores):
         jobs = figure.jobs(series, xs, scale)
         first = system.command(build, jobs[0].ranks, cores, jobs[0].arguments)
         words = [f"{name}={value}" for name, value in jobs[0].environment.items()]
+        shown = shlex.join([*words, *first]).replace(f"{ROOT}{os.sep}", "").replace(sys.executable, "python3")
         entry["series"].append({
             "label": series.label, "kind": series.kind, "system": system.name, "ours": system.is_ours,
-            "command": shlex.join([*words, *first]), "left_out": system.missing(build) or None,
+            "command": shown, "left_out": system.missing(build) or None,
             "points": [{"x": x, "runs": []} for x in xs]})
     return entry
 

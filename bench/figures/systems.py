@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,15 +27,16 @@ QUICK = Scale("quick", rounds=3, samples=3, milliseconds=4, sizes=6, ft_class="W
 TINY = Scale("tiny", rounds=1, samples=1, milliseconds=0.2, sizes=2, ft_class="S")
 
 
-def first_line(command, environment):
-    """What the command prints first; empty if it cannot be run."""
+def version_line(command, environment):
+    """The first line with a number of a version; empty without one."""
     try:
         output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 check=False, timeout=20, env=environment).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    lines = [line.strip("# ") for line in output.splitlines() if line.strip("# ")]
-    return lines[0] if lines else ""
+    lines = [" ".join(line.split()).strip("# ") for line in output.splitlines()]
+    # MPICH prints a heading first.
+    return next((line for line in lines if re.search(r"\d\.\d", line)), "")
 
 
 def rows_of_lines(output):
@@ -105,7 +107,7 @@ class System:
     def version(self, build):
         """As its launcher prints it; empty if it does not."""
         launcher = self.launcher_name() or os.path.join(build, "bin/gexrun")
-        return first_line([launcher, "--version"], self.environment())
+        return version_line([launcher, "--version"], self.environment())
 
     def environment(self):
         return dict(os.environ)
@@ -185,7 +187,7 @@ class Tool(System):
 
     def version(self, build):
         query = {"ucx": ["ucx_info", "-v"], "libfabric": ["fi_info", "--version"]}[self.tool]
-        return first_line(query, self.environment())
+        return version_line(query, self.environment())
 
 
 SYSTEMS = {
