@@ -4,6 +4,7 @@
     bench/figures/figures.py                    all figures, into report/index.html
     bench/figures/figures.py --scale quick      in less than five minutes
     bench/figures/figures.py NAME...            these figures; --list prints them
+    bench/figures/figures.py --keep NAME...     these anew, and the others of the report as they are
     bench/figures/figures.py --draw             pictures and page once more, of report/results.json
 
 report/results.json is written as measurements end. An interrupt ends with a report of what there is by
@@ -108,8 +109,9 @@ def measure(options, chosen):
              "begun": datetime.datetime.now().isoformat(timespec="seconds"),
              "machine": this_machine(), "scale": options.scale, "load_before": os.getloadavg()[0],
              "command": shlex.join(["bench/figures/figures.py", *sys.argv[1:]]),
-             "versions": versions(build, chosen), "figures": []}
+             "versions": versions(build, catalogue.FIGURES if options.keep else chosen), "figures": []}
     folder.mkdir(parents=True, exist_ok=True)
+    kept = kept_figures(file, chosen) if options.keep else []
     results.write(file, found)
     progress = Progress()
 
@@ -134,9 +136,12 @@ def measure(options, chosen):
         for series in figure["series"]:
             series["points"] = [point for point in series["points"] if point["runs"]]
         print("\n".join(text.table(figure)), flush=True)
+    measured = found["figures"]
+    order = [figure.name for figure in catalogue.FIGURES]
+    found["figures"] = sorted([*kept, *measured], key=lambda figure: order.index(figure["name"]))
     results.write(file, found)
     report(found, folder, not options.no_pictures)
-    for figure in found["figures"]:
+    for figure in measured:
         for series in figure["series"]:
             if series["ours"] and series["left_out"]:
                 print(f"figures: of libgex was not measured: {figure['name']}, {series['label']}: "
@@ -145,7 +150,16 @@ def measure(options, chosen):
     return status
 
 
+def kept_figures(file, chosen):
+    """Those of a report that are not measured anew, as far as the catalogue still has them."""
+    if not file.exists():
+        return []
+    known = {figure.name for figure in catalogue.FIGURES} - {figure.name for figure in chosen}
+    return [figure for figure in results.read(file)["figures"] if figure["name"] in known]
+
+
 def versions(build, chosen):
+    """Of the systems of all figures, as their launchers print them."""
     of_systems = {}
     for series in (series for figure in chosen for series in figure.series):
         system = systems.SYSTEMS[series.system]
@@ -182,6 +196,7 @@ def parse_options():
     parser.add_argument("--report", type=pathlib.Path, default=pathlib.Path("report"),
                         help="the report's folder (default: %(default)s)")
     parser.add_argument("--libgex-alone", action="store_true", help="measure no peers")
+    parser.add_argument("--keep", action="store_true", help="keep the report's figures that are not named")
     parser.add_argument("--no-pictures", action="store_true", help="write numbers and page alone")
     parser.add_argument("--draw", action="store_true",
                         help="measure nothing: draw the report's results.json once more")

@@ -238,6 +238,13 @@ class Reports(unittest.TestCase):
                          [2, 0, 0, 0])
         self.assertIn("This report is partial.", (self.report / "index.html").read_text())
 
+    def test_figures_of_the_report_are_kept_where_that_is_asked_for(self):
+        self.run_figures("--libgex-alone", names=("sum-shm",))
+        self.run_figures("--libgex-alone", "--keep", names=("put-get-latency-shm",))
+        self.assertEqual([one["name"] for one in self.results()["figures"]], ["put-get-latency-shm", "sum-shm"])
+        self.run_figures("--libgex-alone", names=("sum-shm",))
+        self.assertEqual([one["name"] for one in self.results()["figures"]], ["sum-shm"])
+
     def test_a_full_disk_is_one_line_and_keeps_the_last_results(self):
         self.report.mkdir()
         (self.report / "results.json").write_text("before")
