@@ -13,6 +13,7 @@ then. Exit status: 0, or 1 where something of libgex could not be measured or th
 """
 
 import argparse
+import dataclasses
 import datetime
 import importlib.machinery
 import importlib.util
@@ -122,7 +123,10 @@ def measure(options, chosen):
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     status = 0
     try:
-        session.Session(chosen, SCALES[options.scale], build, cores(), found, changed, progress).run()
+        scale = SCALES[options.scale]
+        if options.seconds is not None:
+            scale = dataclasses.replace(scale, seconds=options.seconds)
+        session.Session(chosen, scale, build, cores(), found, changed, progress).run()
         found["state"] = "complete"
     except KeyboardInterrupt:
         progress.clear()
@@ -191,6 +195,7 @@ def parse_options():
     parser.add_argument("--list", action="store_true", help="print the names of the figures")
     parser.add_argument("--scale", choices=SCALES, default="full",
                         help="quick: in less than five minutes; tiny: that everything runs, not how fast")
+    parser.add_argument("--seconds", type=float, help="begin nothing after so many (default: the scale's limit)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release",
                         help="the build's folder (default: %(default)s)")
     parser.add_argument("--report", type=pathlib.Path, default=pathlib.Path("report"),

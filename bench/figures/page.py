@@ -15,14 +15,15 @@ th { border-bottom: 1px solid #999; } caption { text-align: left; }
 
 
 def picture(figure, folder):
-    name = figure["name"]
-    if not os.path.exists(os.path.join(folder, f"{name}.svg")):
+    """What there is of both forms: a report that is kept may have one alone."""
+    files = [name for name in (f"{figure['name']}.svg", f"{figure['name']}.png")
+             if os.path.exists(os.path.join(folder, name))]
+    if not files:
         return ["<p>There is no picture: matplotlib is missing (Debian: python3-matplotlib); "
                 "<code>bench/figures/figures.py --draw</code> draws it later.</p>"]
-    link = (f' (<a href="{name}.png">PNG</a>)' if os.path.exists(os.path.join(folder, f"{name}.png"))
-            else "")
+    links = "".join(f' (<a href="{name}">PNG</a>)' for name in files[1:])
     alt = html.escape(f"{figure['title']}, {figure['network']}", quote=True)
-    return [f'<p><img src="{name}.svg" alt="{alt}">{link}</p>']
+    return [f'<p><img src="{files[0]}" alt="{alt}">{links}</p>']
 
 
 def numbers(figure):
