@@ -23,7 +23,7 @@ class WorkPlanes {
   Complex* acquire(Communication& communication);
 
   /// What was sent from the plane acquired last is complete when `pending` is.
-  void release(Communication::Pending pending) { pending_[current_] = std::move(pending); }
+  void release(Communication::Pending pending) { std::swap(pending_[current_], pending); }
 
   /// Waits for all.
   void drain(Communication& communication);

@@ -20,23 +20,51 @@ class Failed(Exception):
     """A command that gave no figures, with the reason."""
 
 
+class HeldInterrupts:
+    """Interrupts from its making on; the first one is raised by `release`."""
+
+    SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+    def __init__(self):
+        self.has_come = False
+        self.handlers = {which: signal.signal(which, self._hold) for which in self.SIGNALS}
+
+    def _hold(self, *_):
+        self.has_come = True
+
+    def restore(self):
+        for which, handler in self.handlers.items():
+            signal.signal(which, handler)
+
+    def release(self):
+        self.restore()
+        if self.has_come:
+            raise KeyboardInterrupt
+
+
 def run(command, environment, limit=LIMIT):
     """The command's standard output. An interrupt ends its processes first."""
+    process = None
+    # Until there is a process to end.
+    held = HeldInterrupts()
     try:
         # A session of its own: an interrupt at the terminal is this program's to hand on.
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, env=environment,
                                    start_new_session=True)
+        held.release()
+        output, errors = process.communicate(timeout=limit)
     except OSError as error:
         raise Failed(f"{command[0]}: {error.strerror}") from None
-    try:
-        output, errors = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         end(process)
         raise Failed(f"not finished after {limit} s") from None
     except BaseException:
-        end(process)
+        if process:
+            end(process)
         raise
+    finally:
+        held.restore()
     if process.returncode != 0:
         lines = [line for line in errors.splitlines() if line.strip(" -")]
         raise Failed(f"exit status {process.returncode}" + (f": {lines[0].strip()}" if lines else ""))
@@ -44,16 +72,17 @@ def run(command, environment, limit=LIMIT):
 
 
 def end(process):
-    """Launchers end their job when they are asked to; what does not end is killed."""
+    """Launchers end their job when they are asked to; what does not end, or not at once for a second
+    interrupt, is killed."""
     for which, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, None)):
         try:
             os.killpg(process.pid, which)
-        except ProcessLookupError:
-            pass
-        try:
             process.communicate(timeout=patience)
             return
-        except subprocess.TimeoutExpired:
+        except ProcessLookupError:
+            process.communicate()
+            return
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
             continue
 
 
