@@ -12,11 +12,14 @@ set(man_pages "")
 file(MAKE_DIRECTORY ${man_folder})
 
 # man_page(<page> <target> <what it is>): the page of a program; where it is not the target's name, the
-# target is run under it.
+# target is run under it. The target may be a script's file instead.
 function(man_page page target about)
-  set(program $<TARGET_FILE:${target}>)
+  set(program ${target})
+  if(TARGET ${target})
+    set(program $<TARGET_FILE:${target}>)
+  endif()
   set(under_its_name "")
-  if(NOT page STREQUAL target)
+  if(TARGET ${target} AND NOT page STREQUAL target)
     set(program ${man_folder}/${page})
     set(under_its_name COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:${target}> ${program})
   endif()
@@ -39,6 +42,13 @@ man_page(gasnetrun gasnetrun "gexrun with the options of GASNet's launch scripts
 man_page(amudprun gasnetrun "gexrun with the options of GASNet's launcher of that name")
 if(TARGET ft)
   man_page(ft ft "the NAS FT benchmark in three variants of one-sided communication")
+endif()
+if(TARGET gex_upcxx)
+  set(upcxx_tools ${PROJECT_BINARY_DIR}/upcxx)
+  man_page(upcxx ${upcxx_tools}/upcxx "compile and link a program that uses UPC++")
+  man_page(upcxx-info ${upcxx_tools}/upcxx-info "report what this installation of UPC++ has")
+  man_page(upcxx-meta ${upcxx_tools}/upcxx-meta "print what UPC++ is compiled and linked with")
+  man_page(upcxx-run ${upcxx_tools}/upcxx-run "start a program that uses UPC++")
 endif()
 
 # The names of gasnetrun that are installed as links to it have links to its page.

@@ -19,6 +19,7 @@ import headers
 import man_pages
 import probes
 import tour
+import upcxx_tools
 from tree import MODES, Tree, check, main, run
 
 # Each network and mode once in each of these, together in every language.
@@ -61,6 +62,7 @@ def built_everywhere(tree, everything):
              (bindings.without_bodies, tree),             (bindings.examples, tree), (probes.every_setting, tree), (probes.compilers, tree),
              (probes.names_of_the_reference, tree), (probes.blanks, tree),
              (probes.upcxx_folders, tree), (probes.links, tree),
+             (upcxx_tools.wrapper, tree), (upcxx_tools.settings, tree),
              (probes.plug_ins, tree), (probes.tools_tests, tree),
              (probes.tools_beside_gasnet, tree), (probes.cmake, tree, everything),
              (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
@@ -80,7 +82,8 @@ def after_the_move(tree, everything):
     if everything:
         steps += [(probes.cmake, tree, everything), (probes.caffeine, tree),
                   (probes.upcxx, tree, "upcxx-installed", everything), (probes.compilers, tree),
-                  (probes.links, tree), (probes.tools_tests, tree), (probes.osss, tree),
+                  (probes.links, tree), (upcxx_tools.settings, tree),
+                  (probes.tools_tests, tree), (probes.osss, tree),
                   (probes.pkg_config, tree, "emu", "seq", "c++20")]
     return steps
 

@@ -44,7 +44,8 @@ WORDS = [
     (r"bearers?", "message that carries ..."),
     (r"tells?|told|telling", "report, send, inform; distinguish"),
     (r"hears?|heard|hearing", "receive"),
-    (r"says?|said", "send, print, state, report"),
+    # upcxx::experimental::say is the specification's.
+    (r"(?<!experimental )(?<!using )says?|said", "send, print, state, report"),
     (r"knows?|knew", "have, hold, detect"),
     (r"whoever|whomever|whosoever", "name it: the caller, the process that ..."),
     (r"(?:some|any|no|every)body|(?:some|any|every)ones?",

@@ -42,14 +42,28 @@ void assertion_failed(const char* file, int line, const char* message) {
   end(file, line, nullptr, message);
 }
 
-void require_unrestricted(const char* call) {
+namespace {
+
+void refuse_in_callback(const char* call, const char* why) {
   if (this_thread.callbacks == 0) return;
-  char message[256];
+  char message[320];
   std::snprintf(message, sizeof message,
-                "%s was called in a callback of user progress (restricted context), where it would "
-                "wait for ever; use then() or return the future from the callback",
-                call);
+                "%s was called in a callback of user progress (restricted context), %s", call, why);
   end(nullptr, 0, nullptr, message);
+}
+
+}  // namespace
+
+void require_unrestricted(const char* call) {
+  refuse_in_callback(call,
+                     "where it would wait for ever; use then(), co_await, or return the future "
+                     "from the callback");
+}
+
+void require_order(const char* call) {
+  refuse_in_callback(call,
+                     "whose order differs from rank to rank; collective calls are made outside "
+                     "callbacks, in one order");
 }
 
 }  // namespace detail

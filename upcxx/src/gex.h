@@ -5,6 +5,9 @@
 
 #define GASNET_PAR 1
 #include <gasnet_coll.h>
+#include <gasnet_mk.h>
+#include <gasnet_ratomic.h>
+#include <gasnet_vis.h>
 #include <gasnetex.h>
 
 #undef MIN

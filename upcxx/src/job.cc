@@ -20,41 +20,60 @@ Process& process() {
   return *made;
 }
 
-std::size_t shared_heap_size() {
-  const char* name = "UPCXX_SHARED_HEAP_SIZE";
-  const char* text = gasnet_getenv(name);
-  if (text == nullptr) text = gasnet_getenv(name = "UPCXX_SEGMENT_MB");
-  if (text == nullptr || *text == 0) return std::size_t(128) << 20;
-  if (std::string(text) == "MAX") return gasnet_getMaxLocalSegmentSize();
+bool parse_size(const char* text, double unit, double* bytes) {
   char* end = nullptr;
   const double number = std::strtod(text, &end);
-  double unit = 1 << 20;
-  bool is_right = end != text && number > 0;
+  if (end == text) return false;
   if (*end == '%') {
     unit = double(gasnet_getMaxLocalSegmentSize()) / 100;
     ++end;
   } else if (*end != 0) {
     const char units[] = "BKMGT";
     const char* const found = std::strchr(units, std::toupper(*end));
-    if (found == nullptr) {
-      is_right = false;
-    } else {
-      unit = double(std::size_t(1) << (10 * (found - units)));
-      if (std::toupper(*++end) == 'B') ++end;
-    }
+    if (found == nullptr) return false;
+    unit = double(std::size_t(1) << (10 * (found - units)));
+    if (std::toupper(*++end) == 'B') ++end;
   }
-  if (!is_right || *end != 0) {
+  *bytes = number * unit;
+  return *end == 0;
+}
+
+namespace {
+
+/// A variable that is a size, in MiB without a unit.
+std::size_t size_in(const char* name, std::size_t otherwise) {
+  const char* const text = gasnet_getenv(name);
+  if (text == nullptr || *text == 0) return otherwise;
+  double bytes = 0;
+  if (!parse_size(text, 1 << 20, &bytes) || bytes <= 0) {
     const std::string message =
         std::string(name) + "=" + text +
         " is no size; write a number with K, M, G or T, a percentage, or MAX";
     fatal_error(message.c_str(), "upcxx::init");
   }
+  return std::size_t(bytes);
+}
+
+}  // namespace
+
+std::size_t shared_heap_size() {
+  const char* name = "UPCXX_SHARED_HEAP_SIZE";
+  const char* text = gasnet_getenv(name);
+  if (text == nullptr) text = gasnet_getenv(name = "UPCXX_SEGMENT_MB");
+  if (text == nullptr || *text == 0) return std::size_t(128) << 20;
+  if (std::string(text) == "MAX") return gasnet_getMaxLocalSegmentSize();
   // Pages are committed as they are touched.
   const std::size_t page = 4096;
-  return (std::size_t(number * unit) + page - 1) / page * page;
+  return (size_in(name, 0) + page - 1) / page * page;
 }
 
 namespace {
+
+/// A variable that is a switch.
+bool switched(const char* name, bool otherwise) {
+  const char* const text = gasnet_getenv(name);
+  return text == nullptr ? otherwise : std::strchr("1yYtT", *text) != nullptr;
+}
 
 void require_ok(int error, const char* call) {
   if (error == GASNET_OK) return;
@@ -87,6 +106,7 @@ void join(Process& made) {
   require_ok(
       gex_Client_Init(&made.client, &made.endpoint, &made.world, "UPCXX", nullptr, nullptr, 0),
       "gex_Client_Init");
+  made.endpoints = {made.endpoint};
   register_message_handlers(made.endpoint);
   gex_Segment_t segment = nullptr;
   require_ok(gex_Segment_Attach(&segment, made.world, shared_heap_size()), "gex_Segment_Attach");
@@ -97,9 +117,9 @@ void join(Process& made) {
   gex_RankInfo_t* ranks = nullptr;
   gex_Rank_t on_host = 0;
   gex_System_QueryHostInfo(&ranks, &on_host, nullptr);
-  const char* const crowded = gasnet_getenv("UPCXX_OVERSUBSCRIBED");
-  made.is_crowded = crowded != nullptr ? std::strchr("1yYtT", *crowded) != nullptr
-                                       : on_host > std::thread::hardware_concurrency();
+  made.is_crowded = switched("UPCXX_OVERSUBSCRIBED", on_host > std::thread::hardware_concurrency());
+  made.makes_room = switched("UPCXX_RPC_PROGRESS", false);
+  made.max_backlog_kibibytes = size_in("UPCXX_RPC_BACKLOG", std::size_t(64) << 20) >> 10;
 }
 
 }  // namespace

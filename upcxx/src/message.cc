@@ -53,6 +53,9 @@ class Blocks {
 };
 thread_local Blocks blocks;
 
+// Arrived messages that have not run, without the blocks that are used again.
+std::atomic<std::size_t> waiting_kibibytes{0};
+
 void deliver(Message* message, persona* target) {
   PersonaAccess::inbox(target == nullptr ? process().master : *target).push(message);
 }
@@ -140,22 +143,31 @@ std::size_t max_medium(intrank_t target) {
 
 }  // namespace
 
+bool has_backlog() {
+  return waiting_kibibytes.load(std::memory_order_relaxed) > process().max_backlog_kibibytes;
+}
+
 Message* MessageAccess::make(intrank_t source, std::uint64_t function, std::size_t bytes) {
-  const bool is_small = bytes <= small_bytes;
-  void* memory = is_small ? blocks.take() : nullptr;
+  void* memory = bytes <= small_bytes ? blocks.take() : nullptr;
+  std::uint32_t kibibytes = 0;
   if (memory == nullptr) {
-    memory = std::malloc(sizeof(Message) + (is_small ? small_bytes : bytes));
+    const std::size_t size = sizeof(Message) + std::max(bytes, small_bytes);
+    memory = std::malloc(size);
     if (memory == nullptr) fatal_error("no memory for a message that has arrived", "upcxx::rpc");
+    kibibytes = std::uint32_t((size + 1023) / 1024);
+    waiting_kibibytes.fetch_add(kibibytes, std::memory_order_relaxed);
   }
   auto* const message = ::new (memory) Message;
   message->source_ = source;
-  message->is_small_ = is_small;
+  message->kibibytes_ = kibibytes & INT32_MAX;
+  message->is_small_ = bytes <= small_bytes;
   message->function_ = function;
   return message;
 }
 
 void Message::free() {
   const bool is_small = is_small_;
+  if (kibibytes_ > 0) waiting_kibibytes.fetch_sub(kibibytes_, std::memory_order_relaxed);
   if (!is_small || !blocks.keep(this)) std::free(this);
 }
 
@@ -163,9 +175,16 @@ void Message::run() {
   reinterpret_cast<Function>(code_address(function_))(this);
 }
 
-Outgoing::Outgoing(intrank_t target, std::size_t bytes) : target_(target), bytes_(bytes) {
+Outgoing::Outgoing(intrank_t target, std::size_t bytes, Begin begin)
+    : target_(target), way_(Way::refused), bytes_(bytes) {
   if (target < 0 || target >= job.rank_n) {
     fatal_error("the target is no rank of the job", "upcxx::rpc");
+  }
+  if (begin == Begin::if_there_is_room) {
+    if (has_backlog()) return;
+  } else if (process().makes_room) {
+    // Callbacks are not nested, and in them there is no way out.
+    while (has_backlog() && this_thread.callbacks == 0) make_progress(progress_level::user);
   }
   if (target == job.rank_me) {
     way_ = Way::self;
@@ -173,17 +192,60 @@ Outgoing::Outgoing(intrank_t target, std::size_t bytes) : target_(target), bytes
     buffer_ = message;
     payload_ = room_of(message);
   } else if (bytes <= max_medium(target)) {
-    way_ = Way::medium;
     const gex_AM_SrcDesc_t descriptor = gex_AM_PrepareRequestMedium(
-        process().world, gex_Rank_t(target), nullptr, bytes, bytes, nullptr, 0, whole_arguments);
+        process().world, gex_Rank_t(target), nullptr, bytes, bytes, nullptr,
+        begin == Begin::always ? 0 : GEX_FLAG_IMMEDIATE, whole_arguments);
+    if (descriptor == GEX_AM_SRCDESC_NO_OP) return;
+    way_ = Way::medium;
     buffer_ = descriptor;
     payload_ = static_cast<unsigned char*>(gex_AM_SrcDescAddr(descriptor));
   } else {
+    if (begin == Begin::if_there_is_room) {
+      // Later fragments wait for room, but for the first there is some.
+      if (!has_room(target, bytes)) return;
+    }
     way_ = Way::fragments;
     buffer_ = std::malloc(bytes);
     if (buffer_ == nullptr) fatal_error("no memory for the arguments", "upcxx::rpc");
     payload_ = static_cast<unsigned char*>(buffer_);
   }
+}
+
+future<> when_there_is_room(intrank_t target, std::size_t bytes) {
+  /// Asks again in each user progress.
+  class Room final : public Task {
+   public:
+    Room(intrank_t target, std::size_t bytes) : target_(target), bytes_(bytes) {}
+    void run() override {
+      if (!Outgoing::has_room(target_, bytes_)) {
+        PersonaAccess::own(current_persona()).push(this);
+        return;
+      }
+      found.fulfill_anonymous(1);
+      delete this;
+    }
+    promise<> found;
+
+   private:
+    intrank_t target_;
+    std::size_t bytes_;
+  };
+  if (Outgoing::has_room(target, bytes)) return make_future();
+  auto* const asked = new Room(target, bytes);
+  future<> found = asked->found.get_future();
+  PersonaAccess::own(current_persona()).push(asked);
+  return found;
+}
+
+bool Outgoing::has_room(intrank_t target, std::size_t bytes) {
+  if (has_backlog()) return false;
+  if (target == job.rank_me) return true;
+  const gex_AM_SrcDesc_t descriptor = gex_AM_PrepareRequestMedium(
+      process().world, gex_Rank_t(target), nullptr, 0, std::min(bytes, max_medium(target)), nullptr,
+      GEX_FLAG_IMMEDIATE, whole_arguments);
+  if (descriptor == GEX_AM_SRCDESC_NO_OP) return false;
+  gex_AM_CancelRequestMedium(descriptor, 0);
+  return true;
 }
 
 void Outgoing::send(std::uint64_t function, persona* of_target) {

@@ -78,12 +78,15 @@ bool run_tasks(persona& of) {
 }  // namespace
 
 bool make_progress(progress_level level) {
-  if (process().has_joined) gasnet_AMPoll();
+  // Senders wait when this rank takes nothing. What a callback, or internal progress, waits for may
+  // come behind messages.
+  const bool may_run = level == progress_level::user && this_thread.callbacks == 0;
+  if (process().has_joined && !(may_run && has_backlog())) gasnet_AMPoll();
   bool found = false;
   for (persona_scope* scope = &top(); scope != nullptr; scope = PersonaAccess::below(*scope)) {
     found |= poll_operations(PersonaAccess::of(*scope));
   }
-  if (level != progress_level::user || this_thread.callbacks > 0) return found;
+  if (!may_run) return found;
   ++this_thread.callbacks;
   for (persona_scope* scope = &top(); scope != nullptr; scope = PersonaAccess::below(*scope)) {
     found |= run_tasks(PersonaAccess::of(*scope));

@@ -3,7 +3,7 @@
 #define UPCXX_SRC_PROCESS_H_
 
 #include <memory>
-#include <upcxx/job.hpp>
+#include <upcxx/team.hpp>
 #include <vector>
 
 #include "gex.h"
@@ -21,11 +21,18 @@ struct Process {
   gex_Client_t client = nullptr;
   gex_EP_t endpoint = nullptr;
   gex_TM_t world = nullptr;
+  /// By index, null where it is not this process's to use: 0 is `endpoint`, the others are
+  /// devices'.
+  std::vector<gex_EP_t> endpoints;
   /// Calls of init() without their finalize().
   int depth = 0;
   bool has_joined = false;
   /// More ranks on this host than processors: a rank that waits yields early.
   bool is_crowded = false;
+  /// Arrived messages that have not run: above it nothing is received but while waiting for room.
+  std::size_t max_backlog_kibibytes = 64 << 10;
+  /// A call makes user progress while there are more.
+  bool makes_room = false;
   std::vector<std::intptr_t> displacements;
   std::vector<Neighbor> neighbors;
   persona master;
@@ -39,8 +46,17 @@ Process& process();
 /// Polls, and runs callbacks if the level is user. Whether anything was found to do.
 bool make_progress(progress_level level);
 
+/// The barrier that a collective call which ends something begins with.
+void enter(const team& of, entry_barrier how, const char* call);
+
 /// Before the segment is attached, on every rank.
 void register_message_handlers(gex_EP_t endpoint);
+
+/// More messages have arrived than this rank keeps: their functions are to be run first.
+bool has_backlog();
+
+/// Reads a number with B, K, M, G, T or %, or without a unit in `unit`. Returns true if it is one.
+bool parse_size(const char* text, double unit, double* bytes);
 
 /// Bytes of the shared heap of this rank: UPCXX_SHARED_HEAP_SIZE, UPCXX_SEGMENT_MB, or 128 MiB.
 std::size_t shared_heap_size();

@@ -1,7 +1,6 @@
 #include <upcxx/team.hpp>
 
 #include <algorithm>
-#include <unordered_map>
 #include <upcxx/operation.hpp>
 
 #include "process.h"
@@ -14,12 +13,6 @@ using detail::process;
 gex_TM_t handle_of(const team& of, const char* call) {
   if (!of.is_active()) fatal_error("the team is not active", call);
   return static_cast<gex_TM_t>(of.handle());
-}
-
-/// Never destroyed: teams at namespace scope end after main.
-std::unordered_map<std::uint64_t, team*>& teams() {
-  static auto* const made = new std::unordered_map<std::uint64_t, team*>;
-  return *made;
 }
 
 std::uint64_t mix(std::uint64_t number) {
@@ -38,16 +31,27 @@ void wait_for_barrier(const team& of, const char* call) {
 
 }  // namespace
 
+namespace detail {
+void enter(const team& of, entry_barrier how, const char* call) {
+  require_unrestricted(call);
+  if (how == entry_barrier::user) {
+    wait_for_barrier(of, call);
+  } else if (how == entry_barrier::internal) {
+    gex_Event_Wait(gex_Coll_BarrierNB(handle_of(of, call), 0));
+  }
+}
+}  // namespace detail
+
 team& team_id::here() const {
-  const auto found = teams().find(number_);
-  if (found == teams().end()) fatal_error("there is no such team here", "team_id::here");
-  return *found->second;
+  void* const found = detail::find_object(number_);
+  if (found == nullptr) fatal_error("there is no such team here", "team_id::here");
+  return *static_cast<team*>(found);
 }
 
 team::team(void* handle, std::uint64_t id) : handle_(handle), id_(id) {
   rank_me_ = intrank_t(gex_TM_QueryRank(static_cast<gex_TM_t>(handle)));
   rank_n_ = intrank_t(gex_TM_QuerySize(static_cast<gex_TM_t>(handle)));
-  teams()[id_] = this;
+  detail::set_object(id_, this);
 }
 
 void team::take(team& other) {
@@ -57,7 +61,7 @@ void team::take(team& other) {
   id_ = other.id_;
   splits_ = other.splits_;
   objects_ = other.objects_;
-  if (handle_ != nullptr) teams()[id_] = this;
+  if (handle_ != nullptr) detail::set_object(id_, this);
 }
 
 team::team(team&& other) noexcept {
@@ -82,8 +86,7 @@ team::~team() {
 }
 
 void team::end() {
-  const auto found = teams().find(id_);
-  if (found != teams().end() && found->second == this) teams().erase(found);
+  if (is_active()) detail::remove_object(id_, this);
   handle_ = nullptr;
 }
 
@@ -105,12 +108,34 @@ intrank_t team::from_world(intrank_t rank) const {
 }
 
 team team::split(intrank_t color, intrank_t key) const {
-  detail::require_unrestricted("team::split");
+  detail::enter(*this, entry_barrier::user, "team::split");
   const std::uint64_t id = mix(mix(id_ + ++splits_) + std::uint64_t(color));
   gex_TM_t made = nullptr;
   const bool is_member = color != color_none;
   gex_TM_Split(is_member ? &made : nullptr, handle_of(*this, "team::split"),
                is_member ? color & INT32_MAX : 0, key, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  return is_member ? team(made, id) : team();
+}
+
+team team::create_of(const std::vector<intrank_t>& ranks) const {
+  detail::enter(*this, entry_barrier::user, "team::create");
+  ++splits_;
+  std::vector<gex_EP_Location_t> members;
+  std::uint64_t id = mix(id_ + splits_);
+  bool is_member = false;
+  for (const intrank_t rank : ranks) {
+    if (rank < 0 || rank >= rank_n_) fatal_error("a rank is not of this team", "team::create");
+    is_member |= rank == rank_me_;
+    members.push_back({gex_Rank_t(rank), 0});
+    id = mix(id + std::uint64_t(rank));
+  }
+  if (!ranks.empty() && !is_member) {
+    fatal_error("a rank gives a list that it is not in; ranks of no team give an empty one",
+                "team::create");
+  }
+  gex_TM_t made = nullptr;
+  gex_TM_Create(&made, is_member ? 1 : 0, static_cast<gex_TM_t>(handle_), members.data(),
+                members.size(), nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
   return is_member ? team(made, id) : team();
 }
 
@@ -121,11 +146,7 @@ std::uint64_t team::next_object_id() const {
 
 void team::destroy(entry_barrier how) {
   const gex_TM_t handle = handle_of(*this, "team::destroy");
-  if (how == entry_barrier::user) {
-    wait_for_barrier(*this, "team::destroy");
-  } else if (how == entry_barrier::internal) {
-    gex_Event_Wait(gex_Coll_BarrierNB(handle, 0));
-  }
+  detail::enter(*this, how, "team::destroy");
   gex_TM_Destroy(handle, nullptr, 0);
   end();
 }
@@ -151,6 +172,13 @@ team& local_team() {
   return *made;
 }
 
+std::pair<intrank_t, intrank_t> local_team_position() {
+  gex_Rank_t count = 0;
+  gex_Rank_t index = 0;
+  gex_System_QueryMyPosition(&count, &index, nullptr, nullptr);
+  return {intrank_t(index), intrank_t(count)};
+}
+
 void barrier(const team& of) {
   detail::require_unrestricted("upcxx::barrier");
   wait_for_barrier(of, "upcxx::barrier");
@@ -158,27 +186,6 @@ void barrier(const team& of) {
 
 void barrier() {
   barrier(world());
-}
-
-future<> barrier_async(const team& of) {
-  class Barrier final : public detail::Operation {
-   public:
-    void completed() override { detail::PersonaAccess::own(current_persona()).push(this); }
-    void run() override {
-      done.fulfill_anonymous(1);
-      delete this;
-    }
-    promise<> done;
-  };
-  auto* const operation = new Barrier;
-  operation->event = gex_Coll_BarrierNB(handle_of(of, "upcxx::barrier_async"), 0);
-  future<> result = operation->done.get_future();
-  detail::watch(operation);
-  return result;
-}
-
-future<> barrier_async() {
-  return barrier_async(world());
 }
 
 }  // namespace upcxx

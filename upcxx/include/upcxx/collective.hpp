@@ -1,5 +1,5 @@
 /// @file
-/// Broadcast and reductions over a team. Part of upcxx/upcxx.hpp.
+/// Barrier, broadcast and reductions over a team. Part of upcxx/upcxx.hpp.
 ///
 /// All members make the same calls in the same order. Values are trivially copyable.
 #ifndef UPCXX_COLLECTIVE_HPP_
@@ -15,24 +15,13 @@ namespace detail {
 
 using Combine = void (*)(const void*, void*, std::size_t, const void*);
 
+UPCXXI_EXPORT void start_barrier(Operation* operation, const team& of);
 UPCXXI_EXPORT void start_broadcast(Operation* operation, void* data, std::size_t bytes,
                                    intrank_t root, const team& of);
 /// `root` below 0: all members get the result.
 UPCXXI_EXPORT void start_reduction(Operation* operation, const void* source, void* destination,
                                    std::size_t size, std::size_t count, Combine combine,
                                    const void* operation_data, intrank_t root, const team& of);
-
-/// Begins an operation, and gives the result of its call.
-template <class Transfer, class Start>
-auto start(Transfer* operation, Start&& begin) {
-  if constexpr (std::is_void<decltype(operation->result())>::value) {
-    begin();
-  } else {
-    auto result = operation->result();
-    begin();
-    return result;
-  }
-}
 
 /// a[i] = op(b[i], a[i]).
 template <class T, class Function>
@@ -44,55 +33,16 @@ void combine(const void* first, void* second, std::size_t count, const void* fun
   }
 }
 
-/// An operation with a function that is needed until it is over.
-template <class Actions, class Value, class Function>
-class Reduction;
-template <class Value, class Function, class... Action>
-class Reduction<std::tuple<Action...>, Value, Function> final : public Operation {
- public:
-  Reduction(const std::tuple<Action...>& actions, const Value& value, const Function& function)
-      : function(function), value(value), notices_(actions) {}
-  auto result() { return notices_.result(); }
-  void completed() override { PersonaAccess::own(current_persona()).push(this); }
-  void run() override {
-    notices_.template later<Event::operation>(value);
-    delete this;
-  }
-
-  Function function;
-  Value value;
-
- private:
-  Notices<std::tuple<Action...>, Value> notices_;
-};
-template <class Function, class... Action>
-class Reduction<std::tuple<Action...>, void, Function> final : public Operation {
- public:
-  Reduction(const std::tuple<Action...>& actions, const Function& function)
-      : function(function), notices_(actions) {}
-  auto result() { return notices_.result(); }
-  void completed() override { PersonaAccess::own(current_persona()).push(this); }
-  void run() override {
-    notices_.template later<Event::operation>();
-    delete this;
-  }
-
-  Function function;
-
- private:
-  Notices<std::tuple<Action...>> notices_;
-};
-
 template <class T, class Function, class... Action>
 auto reduce_value(T value, const Function& function, intrank_t root, const team& of,
                   const completions<Action...>& how) {
   static_assert(std::is_trivially_copyable<T>::value,
                 "what is reduced is copied as bytes: its type is to be trivially copyable");
-  auto* const operation =
-      new Reduction<std::tuple<Action...>, T, Function>(how.actions, value, function);
+  auto* const operation = new Transfer<std::tuple<Action...>, T, Function>(how.actions, function);
+  std::memcpy(operation->value(), &value, sizeof(T));
   return start(operation, [&] {
-    start_reduction(operation, &operation->value, &operation->value, sizeof(T), 1,
-                    combine<T, Function>, &operation->function, root, of);
+    start_reduction(operation, operation->value(), operation->value(), sizeof(T), 1,
+                    combine<T, Function>, &operation->kept, root, of);
   });
 }
 template <class T, class Function, class... Action>
@@ -101,10 +51,10 @@ auto reduce_array(const T* source, T* destination, std::size_t count, const Func
   static_assert(std::is_trivially_copyable<T>::value,
                 "what is reduced is copied as bytes: its type is to be trivially copyable");
   auto* const operation =
-      new Reduction<std::tuple<Action...>, void, Function>(how.actions, function);
+      new Transfer<std::tuple<Action...>, void, Function>(how.actions, function);
   return start(operation, [&] {
     start_reduction(operation, source, destination, sizeof(T), count, combine<T, Function>,
-                    &operation->function, root, of);
+                    &operation->kept, root, of);
   });
 }
 
@@ -160,6 +110,14 @@ inline constexpr detail::Max op_fast_max{};
 inline constexpr detail::And op_fast_bit_and{};
 inline constexpr detail::Or op_fast_bit_or{};
 inline constexpr detail::Xor op_fast_bit_xor{};
+
+/// A barrier that does not wait.
+template <class Cx = detail::DefaultCompletions>
+auto barrier_async(const team& of = world(), const Cx& how = {}) {
+  auto* const operation =
+      new detail::Transfer<std::decay_t<decltype(how.actions)>, void>(how.actions);
+  return detail::start(operation, [&] { detail::start_barrier(operation, of); });
+}
 
 /// The root's value, on all members.
 template <class T, class Cx = detail::DefaultCompletions>

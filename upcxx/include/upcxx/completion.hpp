@@ -149,7 +149,8 @@ struct AsLpc {
   };
 };
 
-/// The source is free when the call returns.
+/// The event has happened when the call returns: the source is free, or the call has waited for the
+/// operation and gives its value.
 template <Event E>
 struct AsBlocking {
   static constexpr Event event = E;
@@ -160,6 +161,29 @@ struct AsBlocking {
     std::tuple<> future() { return {}; }
     void later() {}
     static std::tuple<> now(AsBlocking) { return {}; }
+  };
+};
+
+/// What the call waits for before it returns.
+template <class... V>
+struct Awaited {
+  future<V...> wanted;
+};
+template <>
+struct AsBlocking<Event::operation> {
+  static constexpr Event event = Event::operation;
+  using Ready = AsFuture<Event::operation, true>;
+  template <class... V>
+  class Notice : public Ready::Notice<V...> {
+    using Base = typename Ready::template Notice<V...>;
+
+   public:
+    explicit Notice(AsBlocking) : Base(Ready()) {}
+    std::tuple<Awaited<V...>> future() { return {{std::get<0>(Base::future())}}; }
+    template <class... U>
+    static std::tuple<Awaited<V...>> now(AsBlocking, U&&... values) {
+      return {{std::get<0>(Base::now(Ready(), std::forward<U>(values)...))}};
+    }
   };
 };
 
@@ -195,8 +219,8 @@ template <Event E, class... Action>
 inline constexpr bool has_event = ((Action::event == E) || ... || false);
 template <class Action>
 inline constexpr bool is_blocking = false;
-template <Event E>
-inline constexpr bool is_blocking<AsBlocking<E>> = true;
+template <>
+inline constexpr bool is_blocking<AsBlocking<Event::source>> = true;
 
 /// Names the target of an action that sends something there.
 template <class Action>
@@ -209,13 +233,26 @@ void aim(Action& action, intrank_t target) {
   }
 }
 
-/// The result of a call: nothing, a future, or a tuple of several.
-template <class... Future>
-auto as_result(std::tuple<Future...>&& futures) {
-  if constexpr (sizeof...(Future) == 1) {
-    return std::move(std::get<0>(futures));
-  } else if constexpr (sizeof...(Future) > 1) {
-    return std::move(futures);
+template <class... T>
+std::tuple<future<T...>> part_of_result(future<T...>&& wanted) {
+  return {std::move(wanted)};
+}
+template <class... V>
+std::tuple<V...> part_of_result(Awaited<V...>&& awaited) {
+  return awaited.wanted.wait_tuple();
+}
+
+/// The result of a call: nothing, a future, or a tuple of several; values where the call waits.
+template <class... Part>
+auto as_result(std::tuple<Part...>&& parts) {
+  auto all =
+      std::apply([](auto&&... part) { return std::tuple_cat(part_of_result(std::move(part))...); },
+                 std::move(parts));
+  constexpr std::size_t count = std::tuple_size<decltype(all)>::value;
+  if constexpr (count == 1) {
+    return std::move(std::get<0>(all));
+  } else if constexpr (count > 1) {
+    return all;
   }
 }
 
@@ -244,9 +281,8 @@ class Notices<std::tuple<Action...>, V...> {
   explicit Notices(const std::tuple<Action...>& actions)
       : Notices(actions, std::index_sequence_for<Action...>()) {}
 
-  auto result() {
-    return std::apply([](auto&... notice) { return as_result(std::tuple_cat(notice.future()...)); },
-                      notices_);
+  auto futures() {
+    return std::apply([](auto&... notice) { return std::tuple_cat(notice.future()...); }, notices_);
   }
   /// Values are moved to one action, and copied to several.
   template <Event E, class... U>
@@ -285,7 +321,10 @@ struct source_cx : detail::Completions<detail::Event::source> {
   static completions<detail::AsBlocking<detail::Event::source>> as_buffered() { return {}; }
   static completions<detail::AsBlocking<detail::Event::source>> as_blocking() { return {}; }
 };
-struct operation_cx : detail::Completions<detail::Event::operation> {};
+struct operation_cx : detail::Completions<detail::Event::operation> {
+  /// The call waits, with user progress, and gives the value of the operation if it has one.
+  static completions<detail::AsBlocking<detail::Event::operation>> as_blocking() { return {}; }
+};
 
 namespace detail {
 using DefaultCompletions = decltype(operation_cx::as_future());

@@ -10,6 +10,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -22,6 +23,10 @@ namespace upcxx {
 
 template <class T, std::size_t N>
 struct is_trivially_serializable<std::array<T, N>> : is_trivially_serializable<T> {};
+
+/// Nothing is sent.
+template <class T>
+struct is_trivially_serializable<std::allocator<T>> : std::true_type {};
 
 namespace detail {
 

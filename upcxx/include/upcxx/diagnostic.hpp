@@ -16,8 +16,10 @@ namespace detail {
 
 [[noreturn]] UPCXXI_EXPORT void assertion_failed(const char* file, int line, const char* message);
 
-/// For a call that waits or is collective: ends the job if the caller is in a callback.
+/// For a call that waits, and for one that is collective without waiting: ends the job if the
+/// caller is in a callback.
 UPCXXI_EXPORT void require_unrestricted(const char* call);
+UPCXXI_EXPORT void require_order(const char* call);
 
 }  // namespace detail
 }  // namespace upcxx

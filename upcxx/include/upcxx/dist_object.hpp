@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include <upcxx/registry.hpp>
 #include <upcxx/rpc.hpp>
 
 namespace upcxx {
@@ -17,19 +18,6 @@ class dist_object;
 /// For constructors of objects that activate() names later.
 struct inactive_t {};
 inline constexpr inactive_t inactive{};
-
-namespace detail {
-
-// The objects of this rank by name: of the thread with the master persona.
-
-/// nullptr: there is none here yet.
-UPCXXI_EXPORT void* find_object(std::uint64_t id);
-/// `object` as nullptr removes it.
-UPCXXI_EXPORT void set_object(std::uint64_t id, void* object);
-/// Ready in the user progress after set_object.
-UPCXXI_EXPORT future<> when_object(std::uint64_t id);
-
-}  // namespace detail
 
 /// The name of a distributed object, the same on all members of its team.
 template <class T>
@@ -43,10 +31,7 @@ class dist_id {
     if (object == nullptr) fatal_error("there is no such object here", "dist_id::here");
     return *static_cast<dist_object<T>*>(object);
   }
-  future<dist_object<T>&> when_here() const {
-    return detail::when_object(number_).then(
-        [id = *this]() { return future<dist_object<T>&>(Now(), id.here()); });
-  }
+  future<dist_object<T>&> when_here() const { return detail::when_named<dist_object<T>>(number_); }
 
   friend bool operator==(dist_id a, dist_id b) { return a.number_ == b.number_; }
   friend bool operator!=(dist_id a, dist_id b) { return a.number_ != b.number_; }
@@ -56,7 +41,6 @@ class dist_id {
   friend class dist_object<T>;
   friend struct std::hash<dist_id<T>>;
   friend struct detail::Traveller<dist_object<T>>;
-  using Now = typename future<dist_object<T>&>::Now;
   explicit dist_id(std::uint64_t number) : number_(number) {}
   std::uint64_t number_ = 0;
 };
@@ -125,7 +109,7 @@ class dist_object {
     if (is_active()) detail::set_object(id_, this);
   }
   void end() {
-    if (is_active()) detail::set_object(id_, nullptr);
+    if (is_active()) detail::remove_object(id_, this);
     team_ = nullptr;
   }
 

@@ -83,6 +83,29 @@ inline constexpr bool is_small_future = false;
 template <class... T>
 inline constexpr bool is_small_future<future<T...>> = are_small_values<T...>;
 
+/// True if a function that is called may use what it captured after it has returned.
+#ifdef __cpp_impl_coroutine
+template <class Returned, class Function>
+inline constexpr bool may_be_coroutine =
+    is_future<std::decay_t<Returned>> && !std::is_empty<Function>::value;
+#else
+template <class Returned, class Function>
+inline constexpr bool may_be_coroutine = false;
+#endif
+
+/// Calls a function that lives until the future that it returns is ready.
+template <class Result, class Function, class Values>
+Result call_and_keep(Function&& function, const Values& values) {
+  auto* const kept = new std::decay_t<Function>(std::forward<Function>(function));
+  Result result(call_with(std::move(*kept), values));
+  if (result.is_ready()) {
+    delete kept;
+  } else {
+    result.then([kept](auto&&...) { delete kept; });
+  }
+  return result;
+}
+
 /// The state of a future: of future<T...> that is not ready, or whose values are not small.
 struct FutureAccess {
   template <class... T>
@@ -204,6 +227,8 @@ class future {
       if constexpr (std::is_void<Returned>::value) {
         detail::call_with(std::forward<Function>(function), values());
         return Result(typename Result::Now());
+      } else if constexpr (detail::may_be_coroutine<Returned, std::decay_t<Function>>) {
+        return detail::call_and_keep<Result>(std::forward<Function>(function), values());
       } else if constexpr (detail::is_future<std::decay_t<Returned>>) {
         return Result(detail::call_with(std::forward<Function>(function), values()));
       } else {
@@ -303,8 +328,9 @@ class ThenState<future<T...>, Function> final
   }
 
   void run(StateBase& source) noexcept override {
-    if (!has_function_) {
+    if (is_called_) {
       // What the function returned has become ready.
+      forget_function();
       this->take_values_of(source);
       finish();
       return;
@@ -316,7 +342,7 @@ class ThenState<future<T...>, Function> final
       finish();
     } else if constexpr (is_future<std::decay_t<Returned>>) {
       const Result inner(call_with(std::move(function_), values));
-      forget_function();
+      is_called_ = true;
       StateBase* const state = FutureAccess::state(inner);
       if (!inner.is_ready()) {
         if (reinterpret_cast<std::uintptr_t>(state) > 1) {
@@ -327,6 +353,7 @@ class ThenState<future<T...>, Function> final
         }
         return;
       }
+      forget_function();
       if constexpr (is_small_future<Result>) {
         if (state == nullptr) {
           call_with([this](auto&&... value) { this->set_values(value...); }, inner.result_tuple());
@@ -359,6 +386,8 @@ class ThenState<future<T...>, Function> final
     Function function_;
   };
   bool has_function_ = true;
+  // A function that is a coroutine uses what it captured until its future is ready.
+  bool is_called_ = false;
 };
 
 }  // namespace detail

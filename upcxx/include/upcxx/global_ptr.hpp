@@ -28,8 +28,11 @@ namespace detail {
 struct PointerParts {
   intrank_t rank = 0;
   memory_kind kind = memory_kind::host;
+  std::uint16_t device = 0;    // index of the device's endpoint at the rank; 0: host
   std::uintptr_t address = 0;  // at the rank; 0: null
 };
+/// Programs make and take apart pointers by the functions that take it.
+struct internal_only {};
 struct PointerAccess {
   template <class Pointer>
   static PointerParts parts(const Pointer& pointer) {
@@ -67,6 +70,13 @@ struct global_ptr<const T, Kind> {
             class = std::enable_if_t<Kind == memory_kind::any && Other != memory_kind::any>>
   global_ptr(const global_ptr<const T, Other>& other)
       : parts_(detail::PointerAccess::parts(other)) {}
+
+  /// An address as it is at the rank.
+  global_ptr(detail::internal_only, intrank_t rank, const T* address)
+      : parts_{rank, Kind, 0, reinterpret_cast<std::uintptr_t>(address)} {}
+  const T* raw_internal(detail::internal_only) const {
+    return reinterpret_cast<const T*>(parts_.address);
+  }
 
   bool is_null() const { return parts_.address == 0; }
   explicit operator bool() const { return !is_null(); }
@@ -148,6 +158,12 @@ struct global_ptr : global_ptr<const T, Kind> {
   template <memory_kind Other,
             class = std::enable_if_t<Kind == memory_kind::any && Other != memory_kind::any>>
   global_ptr(const global_ptr<T, Other>& other) : global_ptr<const T, Kind>(other) {}
+
+  global_ptr(detail::internal_only tag, intrank_t rank, T* address)
+      : global_ptr<const T, Kind>(tag, rank, address) {}
+  T* raw_internal(detail::internal_only) const {
+    return reinterpret_cast<T*>(this->parts_.address);
+  }
 
   T* local() const { return static_cast<T*>(this->local_address()); }
 

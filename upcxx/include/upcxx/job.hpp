@@ -43,8 +43,6 @@ inline intrank_t rank_n() {
 
 /// Waits until all ranks have called it, with user progress. Not in callbacks.
 UPCXXI_EXPORT void barrier();
-/// A future that is ready when all ranks have called it.
-UPCXXI_EXPORT future<> barrier_async();
 
 /// A variable of the environment that the job was started in, or nullptr.
 UPCXXI_EXPORT char* getenv_console(const char* name);

@@ -112,8 +112,12 @@ class FunctionTask final : public Task {
   template <class F, class = std::enable_if_t<!std::is_same<std::decay_t<F>, FunctionTask>::value>>
   explicit FunctionTask(F&& function) : function_(std::forward<F>(function)) {}
   void run() override {
-    std::move(function_)();
-    delete this;
+    if constexpr (may_be_coroutine<decltype(std::declval<Function>()()), Function>) {
+      std::move(function_)().then([this](auto&&...) { delete this; });
+    } else {
+      std::move(function_)();
+      delete this;
+    }
   }
 
  private:

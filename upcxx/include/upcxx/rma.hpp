@@ -24,12 +24,6 @@ struct Identity {
 };
 
 template <class... Action>
-constexpr void require_events() {
-  static_assert(has_event<Event::operation, Action...> || has_event<Event::remote, Action...>,
-                "a completion of the operation, or of its arrival, is to be asked for");
-}
-
-template <class... Action>
 auto put(const PointerParts& destination, const void* source, std::size_t bytes,
          bool source_is_free, completions<Action...> how) {
   require_events<Action...>();
@@ -39,15 +33,10 @@ auto put(const PointerParts& destination, const void* source, std::size_t bytes,
     return completed_now(how);
   }
   auto* const operation = new Transfer<std::tuple<Action...>, void>(how.actions);
-  if constexpr (std::is_void<decltype(operation->result())>::value) {
+  return start(operation, [&] {
     start_put(operation, destination, source, bytes,
               source_is_free || (is_blocking<Action> || ...));
-  } else {
-    auto result = operation->result();
-    start_put(operation, destination, source, bytes,
-              source_is_free || (is_blocking<Action> || ...));
-    return result;
-  }
+  });
 }
 
 template <class T>
@@ -102,13 +91,8 @@ auto rget(global_ptr<const T> source, const completions<Action...>& how) {
     return detail::completed_now(how, *std::launder(reinterpret_cast<const T*>(value)));
   }
   auto* const operation = new detail::Transfer<std::tuple<Action...>, T>(how.actions);
-  if constexpr (std::is_void<decltype(operation->result())>::value) {
-    detail::start_get(operation, operation->value(), parts, sizeof(T));
-  } else {
-    auto result = operation->result();
-    detail::start_get(operation, operation->value(), parts, sizeof(T));
-    return result;
-  }
+  return detail::start(operation,
+                       [&] { detail::start_get(operation, operation->value(), parts, sizeof(T)); });
 }
 template <class T>
 auto rget(global_ptr<const T> source) {
@@ -128,13 +112,8 @@ auto rget(global_ptr<const T> source, T* destination, std::size_t count,
     return detail::completed_now(how);
   }
   auto* const operation = new detail::Transfer<std::tuple<Action...>, void>(how.actions);
-  if constexpr (std::is_void<decltype(operation->result())>::value) {
-    detail::start_get(operation, destination, parts, count * sizeof(T));
-  } else {
-    auto result = operation->result();
-    detail::start_get(operation, destination, parts, count * sizeof(T));
-    return result;
-  }
+  return detail::start(
+      operation, [&] { detail::start_get(operation, destination, parts, count * sizeof(T)); });
 }
 template <class T>
 auto rget(global_ptr<const T> source, T* destination, std::size_t count) {

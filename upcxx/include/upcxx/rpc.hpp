@@ -6,13 +6,29 @@
 #ifndef UPCXX_RPC_HPP_
 #define UPCXX_RPC_HPP_
 
-#include <upcxx/completion.hpp>
+#include <exception>
+
 #include <upcxx/message.hpp>
 #include <upcxx/serialization.hpp>
 #include <upcxx/team.hpp>
+#include <upcxx/transfer.hpp>
 #include <upcxx/when_all.hpp>
 
 namespace upcxx {
+
+namespace experimental {
+
+/// Thrown by immediate calls.
+class network_busy : public std::exception {
+ public:
+  const char* what() const noexcept override {
+    return "the network, or this rank, has no room for a remote call now; make progress and try "
+           "again, or wait for rpc_room()";
+  }
+};
+
+}  // namespace experimental
+
 namespace detail {
 
 /// How an argument travels: a team by its name.
@@ -34,8 +50,8 @@ struct Traveller {
 template <>
 struct Traveller<team> {
   using type = team_id;
-  static constexpr bool may_be_awaited = false;
-  static future<> when_here(team_id) { return make_future(); }
+  static constexpr bool may_be_awaited = true;
+  static future<> when_here(team_id id) { return id.when_exists(); }
   static team_id departs(const team& value) { return value.id(); }
   static team& arrives(team_id value) { return value.here(); }
 };
@@ -76,6 +92,14 @@ class Execution {
       Travels<A>::arrives(std::declval<deserialized_type_t<typename Travels<A>::type>&>())...));
   static constexpr bool is_asynchronous = is_future<std::decay_t<Returned>>;
 
+  struct NoAnswer {};
+  struct Answer {
+    Call* call;
+    persona* initiator;
+  };
+  /// In front of the function.
+  using Header = std::conditional_t<std::is_void<Call>::value, NoAnswer, Answer>;
+
   static void run(Message* message) {
     if constexpr ((Travels<A>::may_be_awaited || ...)) {
       auto* const execution = new Execution(message);
@@ -98,13 +122,6 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
   ~Execution() { message_->free(); }
-
-  struct Nothing {};
-  struct Answer {
-    Call* call;
-    persona* initiator;
-  };
-  using Header = std::conditional_t<std::is_void<Call>::value, Nothing, Answer>;
 
   void run_now() {
     if constexpr (std::is_void<Returned>::value) {
@@ -138,10 +155,11 @@ class Execution {
   template <class... V>
   void answer(const V&... values) {
     if constexpr (!std::is_void<Call>::value) {
-      const std::size_t bytes = measure(header_.call, values...);
+      const auto call = reinterpret_cast<std::uintptr_t>(header_.call);
+      const std::size_t bytes = measure(call, values...);
       Outgoing outgoing(message_->source(), bytes);
       Writer writer(outgoing.payload());
-      writer.write(header_.call);
+      writer.write(call);
       (writer.write(values), ...);
       static const std::uint64_t token = token_of(&Call::deliver);
       outgoing.send(token, header_.initiator);
@@ -154,54 +172,43 @@ class Execution {
   Arguments arguments_;
 };
 
-template <class Call, class Function, class... A>
-void send_call(intrank_t target, Call* call, const Function& function, const A&... arguments) {
-  using Run = Execution<Call, Function, A...>;
-  static const std::uint64_t token = token_of(&Run::run);
-  if constexpr (std::is_void<Call>::value) {
-    Outgoing outgoing(target, measure(function, Travels<A>::departs(arguments)...));
-    Writer writer(outgoing.payload());
-    writer.write(function);
-    (writer.write(Travels<A>::departs(arguments)), ...);
-    outgoing.send(token, nullptr);
-  } else {
-    struct {
-      Call* call;
-      persona* initiator;
-    } const header = {call, &current_persona()};
-    Outgoing outgoing(target, measure(header, function, Travels<A>::departs(arguments)...));
-    Writer writer(outgoing.payload());
-    writer.write(header);
-    writer.write(function);
-    (writer.write(Travels<A>::departs(arguments)), ...);
-    outgoing.send(token, nullptr);
-  }
+template <class Execution, class Function, class... A>
+void send_call(Outgoing& outgoing, const typename Execution::Header& header,
+               const Function& function, const A&... arguments) {
+  static const std::uint64_t token = token_of(&Execution::run);
+  Writer writer(outgoing.payload());
+  writer.write(header);
+  writer.write(function);
+  (writer.write(Travels<A>::departs(arguments)), ...);
+  outgoing.send(token, nullptr);
 }
 
-/// The initiator's record of a call: its result arrives as values V.
-template <class Actions, class... V>
+/// The initiator's record of a call: its result are values R, as they arrive.
+template <class Actions, class... R>
 class RpcCall;
-template <class... Action, class... V>
-class RpcCall<std::tuple<Action...>, V...> {
+template <class... Action, class... R>
+class RpcCall<std::tuple<Action...>, R...> {
  public:
   explicit RpcCall(const std::tuple<Action...>& actions) : notices_(actions) {}
-  auto result() { return notices_.result(); }
+  auto futures() { return notices_.futures(); }
   void source_is_over() { notices_.template later<Event::source>(); }
 
   static void deliver(Message* message) {
     Reader reader(message->payload());
-    auto* const call = reader.read<RpcCall*>();
+    auto* const call = reinterpret_cast<RpcCall*>(reader.read<std::uintptr_t>());
     // Braces: read in order.
-    std::tuple<V...> values{reader.read<V>()...};
+    std::tuple<deserialized_type_t<R>...> values{reader.read<R>()...};
     message->free();
     std::apply(
-        [&](V&... value) { call->notices_.template later<Event::operation>(std::move(value)...); },
+        [&](auto&... value) {
+          call->notices_.template later<Event::operation>(std::move(value)...);
+        },
         values);
     delete call;
   }
 
  private:
-  Notices<std::tuple<Action...>, V...> notices_;
+  Notices<std::tuple<Action...>, deserialized_type_t<R>...> notices_;
 };
 
 /// The record of a call of which the function returns R.
@@ -209,7 +216,7 @@ template <class Actions, class Future>
 struct CallOf;
 template <class Actions, class... T>
 struct CallOf<Actions, future<T...>> {
-  using type = RpcCall<Actions, deserialized_type_t<T>...>;
+  using type = RpcCall<Actions, std::decay_t<T>...>;
 };
 
 template <class Function, class... A>
@@ -224,7 +231,7 @@ constexpr void require_callable() {
 }
 
 template <class... Action, class Function, class... A>
-auto call(intrank_t target, const completions<Action...>& how, Function&& function,
+auto call(Begin begin, intrank_t target, const completions<Action...>& how, Function&& function,
           const A&... arguments) {
   require_callable<Function, PlainArgument<A>...>();
   static_assert(has_event<Event::operation, Action...>,
@@ -234,25 +241,31 @@ auto call(intrank_t target, const completions<Action...>& how, Function&& functi
   using Returned = typename Execution<void, Plain<Function>, PlainArgument<A>...>::Returned;
   using Call =
       typename CallOf<std::tuple<Action...>, typename FutureOf<std::decay_t<Returned>>::type>::type;
+  using Run = Execution<Call, Plain<Function>, PlainArgument<A>...>;
+  Outgoing outgoing(
+      target,
+      measure(typename Run::Header(), plain, Travels<PlainArgument<A>>::departs(arguments)...),
+      begin);
+  if (outgoing.is_refused()) throw experimental::network_busy();
   auto* const record = new Call(how.actions);
-  if constexpr (std::is_void<decltype(record->result())>::value) {
-    send_call<Call, Plain<Function>, PlainArgument<A>...>(target, record, plain, arguments...);
+  return start(record, [&] {
+    send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {record, &current_persona()},
+                                                         plain, arguments...);
     record->source_is_over();
-  } else {
-    auto result = record->result();
-    send_call<Call, Plain<Function>, PlainArgument<A>...>(target, record, plain, arguments...);
-    record->source_is_over();
-    return result;
-  }
+  });
 }
 template <class... Action, class Function, class... A>
-auto call_ff(intrank_t target, const completions<Action...>& how, Function&& function,
+auto call_ff(Begin begin, intrank_t target, const completions<Action...>& how, Function&& function,
              const A&... arguments) {
   require_callable<Function, PlainArgument<A>...>();
   static_assert(!has_event<Event::operation, Action...> && !has_event<Event::remote, Action...>,
                 "an rpc_ff has a completion of the source only");
   const Plain<Function>& plain = function;
-  send_call<void, Plain<Function>, PlainArgument<A>...>(target, nullptr, plain, arguments...);
+  using Run = Execution<void, Plain<Function>, PlainArgument<A>...>;
+  Outgoing outgoing(target, measure(plain, Travels<PlainArgument<A>>::departs(arguments)...),
+                    begin);
+  if (outgoing.is_refused()) throw experimental::network_busy();
+  send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {}, plain, arguments...);
   return std::apply(
       [](const Action&... action) { return as_result(std::tuple_cat(notify_now(action)...)); },
       how.actions);
@@ -275,7 +288,7 @@ struct AsRpc {
     static std::tuple<> now(const AsRpc& action) {
       std::apply(
           [&](const A&... argument) {
-            call_ff(action.target, completions<>(), action.function, argument...);
+            call_ff(Begin::always, action.target, completions<>(), action.function, argument...);
           },
           action.arguments);
       return {};
@@ -299,15 +312,33 @@ struct remote_cx {
   }
 };
 
+namespace detail {
+
+// `first` are completions or the function.
+template <class First, class... More>
+auto rpc_by(Begin begin, intrank_t target, const First& first, const More&... more) {
+  if constexpr (is_completions<First>) {
+    return call(begin, target, first, more...);
+  } else {
+    return call(begin, target, operation_cx::as_future(), first, more...);
+  }
+}
+template <class First, class... More>
+auto rpc_ff_by(Begin begin, intrank_t target, const First& first, const More&... more) {
+  if constexpr (is_completions<First>) {
+    return call_ff(begin, target, first, more...);
+  } else {
+    return call_ff(begin, target, completions<>(), first, more...);
+  }
+}
+
+}  // namespace detail
+
 /// Calls a function on another rank; the future has what it returns, or what the future that it
 /// returns will have.
 template <class First, class... More>
 auto rpc(intrank_t target, First&& first, More&&... more) {
-  if constexpr (detail::is_completions<std::decay_t<First>>) {
-    return detail::call(target, first, more...);
-  } else {
-    return detail::call(target, operation_cx::as_future(), first, more...);
-  }
+  return detail::rpc_by(detail::Begin::always, target, first, more...);
 }
 template <class First, class... More>
 auto rpc(const team& of, intrank_t target, First&& first, More&&... more) {
@@ -317,17 +348,41 @@ auto rpc(const team& of, intrank_t target, First&& first, More&&... more) {
 /// The like without an answer.
 template <class First, class... More>
 auto rpc_ff(intrank_t target, First&& first, More&&... more) {
-  if constexpr (detail::is_completions<std::decay_t<First>>) {
-    return detail::call_ff(target, first, more...);
-  } else {
-    return detail::call_ff(target, completions<>(), first, more...);
-  }
+  return detail::rpc_ff_by(detail::Begin::always, target, first, more...);
 }
 template <class First, class... More>
 auto rpc_ff(const team& of, intrank_t target, First&& first, More&&... more) {
   return rpc_ff(of[target], std::forward<First>(first), std::forward<More>(more)...);
 }
 
+namespace experimental {
+
+/// The like, where a call that would have to wait for room throws network_busy instead; nothing has
+/// happened then.
+template <class First, class... More>
+auto rpc_immediate(intrank_t target, First&& first, More&&... more) {
+  return upcxx::detail::rpc_by(upcxx::detail::Begin::if_there_is_room, target, first, more...);
+}
+template <class First, class... More>
+auto rpc_immediate(const team& of, intrank_t target, First&& first, More&&... more) {
+  return rpc_immediate(of[target], std::forward<First>(first), std::forward<More>(more)...);
+}
+template <class First, class... More>
+auto rpc_ff_immediate(intrank_t target, First&& first, More&&... more) {
+  return upcxx::detail::rpc_ff_by(upcxx::detail::Begin::if_there_is_room, target, first, more...);
+}
+template <class First, class... More>
+auto rpc_ff_immediate(const team& of, intrank_t target, First&& first, More&&... more) {
+  return rpc_ff_immediate(of[target], std::forward<First>(first), std::forward<More>(more)...);
+}
+
+/// Ready when there is room for a call with `bytes` of arguments: then(), wait() and co_await go on
+/// with rpc_immediate, or with rpc.
+inline future<> rpc_room(intrank_t target, std::size_t bytes = 0) {
+  return upcxx::detail::when_there_is_room(target, bytes);
+}
+
+}  // namespace experimental
 }  // namespace upcxx
 
 #endif

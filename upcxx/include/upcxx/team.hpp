@@ -4,8 +4,10 @@
 #define UPCXX_TEAM_HPP_
 
 #include <functional>
+#include <vector>
 
 #include <upcxx/job.hpp>
+#include <upcxx/registry.hpp>
 
 namespace upcxx {
 
@@ -20,6 +22,9 @@ class team_id {
   team_id() = default;
   /// The team, which must exist here.
   UPCXXI_EXPORT team& here() const;
+  future<team&> when_here() const { return detail::when_named<team>(number_); }
+  /// For the headers.
+  future<> when_exists() const { return detail::when_object(number_); }
 
   friend bool operator==(team_id a, team_id b) { return a.number_ == b.number_; }
   friend bool operator!=(team_id a, team_id b) { return a.number_ != b.number_; }
@@ -54,14 +59,31 @@ class UPCXXI_EXPORT team {
   intrank_t from_world(intrank_t rank, intrank_t otherwise) const;
   team_id id() const { return team_id(id_); }
 
-  /// One team for each color, its members ordered by key. Collective, with internal progress.
+  /// One team for each color, its members ordered by key. Collective, with user progress.
   team split(intrank_t color, intrank_t key) const;
+  /// The team of the ranks of this team that are listed, in their order. Its members give the same
+  /// list, the others none, who get no team. Collective over this team, with user progress.
+  template <class Container>
+  team create(const Container& ranks) const {
+    return create(std::begin(ranks), std::end(ranks));
+  }
+  template <class Iterator>
+  team create(Iterator first, std::size_t count) const {
+    std::vector<intrank_t> ranks;
+    ranks.reserve(count);
+    for (; count > 0; --count, ++first) ranks.push_back(intrank_t(*first));
+    return create_of(ranks);
+  }
+  template <class Iterator, class = typename std::iterator_traits<Iterator>::iterator_category>
+  team create(Iterator first, Iterator last) const {
+    return create_of(std::vector<intrank_t>(first, last));
+  }
   /// Ends the team. Collective over it.
   void destroy(entry_barrier barrier = entry_barrier::user);
 
   /// For the headers: libgex's handle.
   void* handle() const { return handle_; }
-  /// For the headers: the name of the next distributed object over the team.
+  /// For the headers: the name of the next object, or collective call, over the team.
   std::uint64_t next_object_id() const;
 
  private:
@@ -69,6 +91,7 @@ class UPCXXI_EXPORT team {
   friend team& world();
   friend team& local_team();
   team(void* handle, std::uint64_t id);
+  team create_of(const std::vector<intrank_t>& ranks) const;
   void take(team& other);
   void end();
 
@@ -86,10 +109,11 @@ UPCXXI_EXPORT team& local_team();
 inline bool local_team_contains(intrank_t rank) {
   return detail::job.displacements[rank] != detail::no_displacement;
 }
+/// Which of the local teams of the job the caller's is, and how many there are.
+UPCXXI_EXPORT std::pair<intrank_t, intrank_t> local_team_position();
 
-/// Like barrier() and barrier_async() without an argument, for the members of a team.
+/// Like barrier() without an argument, for the members of a team.
 UPCXXI_EXPORT void barrier(const team& of);
-UPCXXI_EXPORT future<> barrier_async(const team& of);
 
 }  // namespace upcxx
 

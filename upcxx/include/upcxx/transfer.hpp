@@ -9,15 +9,19 @@
 namespace upcxx {
 namespace detail {
 
-/// An operation under way. `Value` is what its event has, or void.
-template <class Actions, class Value>
+struct NothingKept {};
+
+/// An operation under way. `Value` is what its event has, or void; `Kept` is needed until it is
+/// over.
+template <class Actions, class Value, class Kept = NothingKept>
 class Transfer;
 
-template <class... Action>
-class Transfer<std::tuple<Action...>, void> final : public Operation {
+template <class... Action, class Kept>
+class Transfer<std::tuple<Action...>, void, Kept> final : public Operation {
  public:
-  explicit Transfer(const std::tuple<Action...>& actions) : notices_(actions) {}
-  auto result() { return notices_.result(); }
+  explicit Transfer(const std::tuple<Action...>& actions, Kept kept = Kept())
+      : kept(std::move(kept)), notices_(actions) {}
+  auto futures() { return notices_.futures(); }
 
   void source_completed() override {
     if constexpr (has_event<Event::source, Action...>) {
@@ -36,16 +40,19 @@ class Transfer<std::tuple<Action...>, void> final : public Operation {
     delete this;
   }
 
+  Kept kept;
+
  private:
   bool source_is_over_ = false;
   Notices<std::tuple<Action...>> notices_;
 };
 
-template <class Value, class... Action>
-class Transfer<std::tuple<Action...>, Value> final : public Operation {
+template <class Value, class... Action, class Kept>
+class Transfer<std::tuple<Action...>, Value, Kept> final : public Operation {
  public:
-  explicit Transfer(const std::tuple<Action...>& actions) : notices_(actions) {}
-  auto result() { return notices_.result(); }
+  explicit Transfer(const std::tuple<Action...>& actions, Kept kept = Kept())
+      : kept(std::move(kept)), notices_(actions) {}
+  auto futures() { return notices_.futures(); }
   void* value() { return &value_; }
 
   void completed() override { PersonaAccess::own(current_persona()).push(this); }
@@ -54,10 +61,20 @@ class Transfer<std::tuple<Action...>, Value> final : public Operation {
     delete this;
   }
 
+  Kept kept;
+
  private:
   alignas(Value) unsigned char value_[sizeof(Value)];
   Notices<std::tuple<Action...>, Value> notices_;
 };
+
+/// Begins an operation, and gives the result of its call.
+template <class Operation, class Begin>
+auto start(Operation* operation, Begin&& begin) {
+  auto futures = operation->futures();
+  begin();
+  return as_result(std::move(futures));
+}
 
 /// Of an operation that is over: the result of its call.
 template <class... Action, class... V>
@@ -67,6 +84,52 @@ auto completed_now(const completions<Action...>& how, const V&... values) {
         return as_result(std::tuple_cat(notify_now(action, values...)...));
       },
       how.actions);
+}
+
+/// The notices of an operation that is over when a future is ready.
+template <class Actions, class... V>
+class Following;
+template <class... Action, class... V>
+class Following<std::tuple<Action...>, V...> {
+ public:
+  explicit Following(const std::tuple<Action...>& actions) : notices_(actions) {}
+  auto futures() { return notices_.futures(); }
+  void follow(const future<V...>& wanted) {
+    wanted.then([this](const V&... values) {
+      notices_.template later<Event::source>();
+      notices_.template later<Event::remote>();
+      notices_.template later<Event::operation>(values...);
+      delete this;
+    });
+  }
+
+ private:
+  Notices<std::tuple<Action...>, V...> notices_;
+};
+
+/// The result of a call whose operation is over when `wanted` is ready.
+template <class... V, class... Action>
+auto completed_with(const future<V...>& wanted, const completions<Action...>& how) {
+  if (wanted.is_ready()) {
+    return call_with([&](const V&... values) { return completed_now(how, values...); },
+                     wanted.result_tuple());
+  }
+  auto* const following = new Following<std::tuple<Action...>, V...>(how.actions);
+  return start(following, [&] { following->follow(wanted); });
+}
+
+template <class... Action>
+constexpr void require_events() {
+  static_assert(has_event<Event::operation, Action...> || has_event<Event::remote, Action...>,
+                "a completion of the operation, or of its arrival, is to be asked for");
+}
+/// The like for an operation that has no other events.
+template <class... Action>
+constexpr void require_operation_only() {
+  static_assert(has_event<Event::operation, Action...> && !has_event<Event::source, Action...> &&
+                    !has_event<Event::remote, Action...>,
+                "this operation has an operation completion, and neither a source completion nor "
+                "a remote one");
 }
 
 }  // namespace detail

@@ -24,6 +24,14 @@
 #define UPCXX_NETWORK_SMP 1
 #endif
 
+// Memory of CUDA devices needs nothing when it is compiled. Programs include CUDA's headers where
+// this is defined, and so it is where there are any.
+#if !defined(UPCXX_KIND_CUDA) && defined(__has_include)
+#if __has_include(<cuda_runtime_api.h>)
+#define UPCXX_KIND_CUDA 202103L
+#endif
+#endif
+
 /// Largest size in bytes of a value that is passed by itself, and of an argument of an RPC: a
 /// program may define others.
 #ifndef UPCXX_MAX_VALUE_SIZE
@@ -39,6 +47,18 @@ namespace upcxx {
 
 /// A rank of the job or of a team.
 using intrank_t = std::int32_t;
+
+#ifdef UPCXXI_NETWORK_LABEL
+namespace detail {
+// upcxx-run looks for it in the program's file.
+#define UPCXXI_TEXT_OF(name) #name
+#define UPCXXI_TEXT(name) UPCXXI_TEXT_OF(name)
+__attribute__((used)) inline const char network_label[] =
+    "$UPCXXNetwork: " UPCXXI_TEXT(UPCXXI_NETWORK_LABEL) " $";
+#undef UPCXXI_TEXT
+#undef UPCXXI_TEXT_OF
+}  // namespace detail
+#endif
 
 /// The versions of the library that the program runs with.
 UPCXXI_EXPORT long release_version();

@@ -1,4 +1,4 @@
-#include <upcxx/dist_object.hpp>
+#include <upcxx/registry.hpp>
 
 #include <unordered_map>
 
@@ -23,11 +23,12 @@ void* find_object(std::uint64_t id) {
   return found == objects().here.end() ? nullptr : found->second;
 }
 
+void remove_object(std::uint64_t id, void* object) {
+  const auto found = objects().here.find(id);
+  if (found != objects().here.end() && found->second == object) objects().here.erase(found);
+}
+
 void set_object(std::uint64_t id, void* object) {
-  if (object == nullptr) {
-    objects().here.erase(id);
-    return;
-  }
   objects().here[id] = object;
   const auto awaited = objects().awaited.find(id);
   if (awaited == objects().awaited.end()) return;

@@ -1,0 +1,144 @@
+/// @file
+/// Broadcast and reductions of values that are serialized. Part of upcxx/upcxx.hpp.
+#ifndef UPCXX_NONTRIVIAL_HPP_
+#define UPCXX_NONTRIVIAL_HPP_
+
+#include <map>
+
+#include <upcxx/collective.hpp>
+#include <upcxx/rpc.hpp>
+
+namespace upcxx {
+namespace detail {
+
+/// Values that members of a team send each other in a collective call, by the name of the call and
+/// the sender. Of the thread with the master persona.
+template <class T>
+class Mailbox {
+ public:
+  static future<T> receive(std::uint64_t call, intrank_t from) {
+    return touch(Key(call, from)).get_future();
+  }
+  static void send(const team& of, intrank_t to, std::uint64_t call, const T& value) {
+    rpc_ff(
+        of[to],
+        [](std::uint64_t of_call, intrank_t from, T&& arrived) {
+          touch(Key(of_call, from)).fulfill_result(std::move(arrived));
+        },
+        call, of.rank_me(), value);
+  }
+
+ private:
+  using Key = std::pair<std::uint64_t, intrank_t>;
+
+  static promise<T> touch(const Key& key) {
+    static auto* const waiting = new std::map<Key, promise<T>>;
+    const auto [place, is_first] = waiting->try_emplace(key);
+    promise<T> found = place->second;
+    // Receiver and sender come once each.
+    if (!is_first) waiting->erase(place);
+    return found;
+  }
+};
+
+/// A binomial tree over the members, with the root as its lowest.
+struct Tree {
+  Tree(const team& over, intrank_t root)
+      : of(&over),
+        members(over.rank_n()),
+        place((over.rank_me() - root + members) % members),
+        shift(root) {}
+
+  intrank_t member(intrank_t at) const { return (at + shift) % members; }
+  bool is_root() const { return place == 0; }
+  intrank_t parent() const { return member(place & (place - 1)); }
+  template <class Visit>
+  void for_each_child(Visit&& visit) const {
+    for (intrank_t bit = 1; bit < members && (place & bit) == 0; bit <<= 1) {
+      if (place + bit < members) visit(member(place + bit));
+    }
+  }
+
+  const team* of;
+  intrank_t members;
+  intrank_t place;
+  intrank_t shift;
+};
+
+template <class T>
+future<T> send_down(const Tree& tree, std::uint64_t call, T&& value) {
+  tree.for_each_child([&](intrank_t child) { Mailbox<T>::send(*tree.of, child, call, value); });
+  return make_future(std::move(value));
+}
+template <class T>
+future<T> broadcast_value(const Tree& tree, std::uint64_t call, T&& value) {
+  if (tree.is_root()) return send_down(tree, call, std::move(value));
+  return Mailbox<T>::receive(call, tree.parent()).then([tree, call](T arrived) {
+    return send_down(tree, call, std::move(arrived));
+  });
+}
+template <class T, class Function>
+future<T> combine_up(const Tree& tree, std::uint64_t call, T&& value, const Function& function) {
+  future<T> sum = make_future(std::move(value));
+  tree.for_each_child([&](intrank_t child) {
+    sum = when_all(sum, Mailbox<T>::receive(call, child)).then(function);
+  });
+  if (tree.is_root()) return sum;
+  return sum.then([tree, call](const T& own) {
+    Mailbox<T>::send(*tree.of, tree.parent(), call, own);
+    return own;
+  });
+}
+
+}  // namespace detail
+
+namespace experimental {
+
+// Any type that has the operators.
+inline constexpr detail::Add op_add{};
+inline constexpr detail::Multiply op_mul{};
+inline constexpr detail::Min op_min{};
+inline constexpr detail::Max op_max{};
+inline constexpr detail::And op_bit_and{};
+inline constexpr detail::Or op_bit_or{};
+inline constexpr detail::Xor op_bit_xor{};
+
+/// The root's value, on all members.
+template <class T, class Cx = upcxx::detail::DefaultCompletions>
+auto broadcast_nontrivial(T&& value, intrank_t root, const team& of = world(), const Cx& how = {}) {
+  upcxx::detail::require_order("upcxx::broadcast_nontrivial");
+  return upcxx::detail::completed_with(upcxx::detail::broadcast_value<std::decay_t<T>>(
+                                           upcxx::detail::Tree(of, root), of.next_object_id(),
+                                           std::decay_t<T>(std::forward<T>(value))),
+                                       how);
+}
+/// The values of all members, combined by `function`, on the root; other members have a part.
+template <class T, class Function, class Cx = upcxx::detail::DefaultCompletions>
+auto reduce_one_nontrivial(T&& value, Function function, intrank_t root, const team& of = world(),
+                           const Cx& how = {}) {
+  upcxx::detail::require_order("upcxx::reduce_one_nontrivial");
+  return upcxx::detail::completed_with(
+      upcxx::detail::combine_up<std::decay_t<T>>(upcxx::detail::Tree(of, root), of.next_object_id(),
+                                                 std::decay_t<T>(std::forward<T>(value)), function),
+      how);
+}
+template <class T, class Function, class Cx = upcxx::detail::DefaultCompletions>
+auto reduce_all_nontrivial(T&& value, Function function, const team& of = world(),
+                           const Cx& how = {}) {
+  upcxx::detail::require_order("upcxx::reduce_all_nontrivial");
+  const upcxx::detail::Tree tree(of, 0);
+  const std::uint64_t up = of.next_object_id();
+  const std::uint64_t down = of.next_object_id();
+  using Value = std::decay_t<T>;
+  return upcxx::detail::completed_with(
+      upcxx::detail::combine_up<Value>(tree, up, Value(std::forward<T>(value)), function)
+          .then([tree, down](Value sum) {
+            return upcxx::detail::broadcast_value(tree, down, std::move(sum));
+          }),
+      how);
+}
+
+}  // namespace experimental
+}  // namespace upcxx
+
+#endif
