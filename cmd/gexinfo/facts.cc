@@ -162,6 +162,7 @@ MachineFacts machine() {
 DeviceMemoryFacts device_memory() {
   DeviceMemoryFacts facts;
   facts.devices = gex::kinds::devices(facts.reason);
+  if (!facts.devices.empty()) facts.driver = gex::kinds::driver();
   return facts;
 }
 

@@ -88,6 +88,7 @@ struct MachineFacts {
 
 struct DeviceMemoryFacts {
   std::vector<gex::kinds::DeviceFacts> devices;
+  std::string driver;  ///< "libcuda.so.1 of CUDA 13.0"; empty: there is none
   std::string reason;  ///< why there are none
 };
 

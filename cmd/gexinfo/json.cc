@@ -135,8 +135,12 @@ ordered_json to_json(const DeviceMemoryFacts& memory) {
     devices.push_back({{"kind", device.kind},
                        {"number", device.number},
                        {"name", device.name},
-                       {"bytes", device.bytes}});
-  return {{"devices", std::move(devices)}, {"reason", or_null(memory.reason)}};
+                       {"bytes", device.bytes},
+                       {"shared_by", device.shared_by},
+                       {"dma_buf", device.has_dma_buf}});
+  return {{"devices", std::move(devices)},
+          {"driver", or_null(memory.driver)},
+          {"reason", or_null(memory.reason)}};
 }
 
 ordered_json to_json(const MachineFacts& machine) {
@@ -204,9 +208,16 @@ void print_json(const Facts& facts) {
 void print_json(const PairsFacts& facts) {
   ordered_json classes = ordered_json::array();
   for (const PairFacts& pairs : facts.classes) classes.push_back(to_json(pairs));
+  ordered_json devices = ordered_json::array();
+  for (const DeviceRoute& route : facts.devices)
+    devices.push_back({{"way", route.way},
+                       {"reason", or_null(route.reason)},
+                       {"from", route.from},
+                       {"to", route.to}});
   print({{"job", to_json(facts.job)},
          {"is_job", facts.is_job},
          {"pairs", std::move(classes)},
+         {"devices", std::move(devices)},
          {"rule", to_json(facts.rule)},
          {"matrix", facts.matrix.empty() ? ordered_json(nullptr) : ordered_json(facts.matrix)}});
 }

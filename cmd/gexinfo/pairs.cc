@@ -117,13 +117,15 @@ std::vector<RulePlace> places(const Conduits& conduits) {
   return result;
 }
 
-PairsFacts gather_pairs(const Conduits& conduits, bool wants_matrix) {
+PairsFacts gather_pairs(const Conduits& conduits, bool wants_matrix, gex_Client_t client,
+                        gex_TM_t team) {
   const gex::Process& process = gex::process();
   const std::vector<PairClass> classes = gex::gather_pairs();
   PairsFacts facts{};
   facts.job = job();
   facts.is_job = process.job->size() > 1;
   for (const PairClass& one : classes) facts.classes.push_back(describe(one));
+  if (facts.is_job) facts.devices = gather_device_routes(client, team);
   if (!facts.is_job) {
     facts.rule = places(conduits);
     facts.classes.push_back(in_memory("ranks of one host"));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conduits.h"
+#include "device_routes.h"
 #include "facts.h"
 
 namespace gexinfo {
@@ -39,6 +40,7 @@ struct PairsFacts {
   JobFacts job;
   bool is_job;  ///< else what jobs of this process's environment would have
   std::vector<PairFacts> classes;
+  std::vector<DeviceRoute> devices;  ///< of other ranks; empty without devices
   std::vector<RulePlace> rule;  ///< where no job was joined by more than this process
   /// For each rank, the class of its pair with each other, -1 with itself. Empty: not asked for.
   std::vector<std::vector<int>> matrix;
@@ -49,6 +51,7 @@ std::vector<RulePlace> places(const Conduits& conduits);
 
 /// Once this process has joined its job; collective over it. `conduits`: as found before, of which
 /// a job of several ranks needs none.
-PairsFacts gather_pairs(const Conduits& conduits, bool wants_matrix);
+PairsFacts gather_pairs(const Conduits& conduits, bool wants_matrix, gex_Client_t client,
+                        gex_TM_t team);
 
 }  // namespace gexinfo

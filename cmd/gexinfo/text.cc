@@ -238,7 +238,10 @@ void print(const DeviceMemoryFacts& memory) {
   print_heading("device memory");
   for (const gex::kinds::DeviceFacts& device : memory.devices)
     print_fact(device.kind + " device " + to_string(device.number),
-               device.name + ", " + format_bytes(device.bytes));
+               device.name + ", " + format_bytes(device.bytes) +
+                   "; opened by other processes of the host by: " + device.shared_by +
+                   "; dma-buf for networks: " + (device.has_dma_buf ? "yes" : "no"));
+  if (!memory.driver.empty()) print_fact("driver", memory.driver);
   if (memory.devices.empty()) print_fact("CUDA", "none: " + memory.reason);
 }
 

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <string>
 
+#include "job/rank_set.h"
 #include "layout.h"
 #include "text.h"
 
@@ -43,6 +44,15 @@ void print(const PairFacts& pairs, char letter) {
   for (const RulePlace& one : pairs.instead) print_fact("not " + one.name, one.reason);
 }
 
+void print(const std::vector<DeviceRoute>& routes) {
+  std::printf("\nmemory of devices of other ranks\n");
+  for (const DeviceRoute& route : routes)
+    print_fact(route.way,
+               "from " + gex::job::describe_ranks(gex::job::RankSet(route.from)) +
+                   " to devices of " + gex::job::describe_ranks(gex::job::RankSet(route.to)) +
+                   (route.reason.empty() ? "" : ": " + route.reason));
+}
+
 }  // namespace
 
 void print_rule(const std::vector<RulePlace>& rule) {
@@ -75,6 +85,7 @@ void print_text(const PairsFacts& facts) {
       std::printf("%6zu  %s\n", rank, row.c_str());
     }
   }
+  if (!facts.devices.empty()) print(facts.devices);
   if (!facts.rule.empty()) print_rule(facts.rule);
 }
 

@@ -72,6 +72,11 @@ std::string name_of(const RankTrace& trace, const Span& span) {
   return name.empty() ? "call " + std::to_string(span.what) : name;
 }
 
+const char* memory_way_of(const Span& span) {
+  return span.kind == SpanKind::call ? gex::name_of(gex::trace::memory_way_of(span.detail))
+                                     : nullptr;
+}
+
 std::vector<bool> kept(const Filter& filter, const RankTrace& trace, const RankSpans& spans) {
   std::vector<bool> keeps(spans.spans.size());
   if (!filter.has_rank(trace.rank)) return keeps;

@@ -117,6 +117,7 @@ class Writer {
       text("operation", name_of(trace, origin));
       if (origin.peer != gex::trace::no_peer) number("operation_peer", origin.peer);
     }
+    if (const char* const way = memory_way_of(span)) text("device_memory", way);
     if (span.kind == SpanKind::call && (span.detail & gex::trace::refused) != 0)
       text("result", "no room");
     if (span.begun_before) text("begin", "before the trace");

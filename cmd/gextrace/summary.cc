@@ -80,7 +80,9 @@ class Adder {
   }
 
   void add_call(const Span& span, std::int64_t length) {
-    CallSummary& call = summary_.calls[name(span)];
+    const char* const way = memory_way_of(span);
+    CallSummary& call =
+        summary_.calls[way == nullptr ? name(span) : name(span) + ", device memory " + way];
     if (call.kind.empty()) call.kind = trace_.name_of(Names::classes, span.what);
     const bool refused = (span.detail & gex::trace::refused) != 0;
     if (refused) ++call.refused;

@@ -24,11 +24,19 @@ constexpr gex_Flags_t known_flags =
     GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
 
 /// Checked mode: the local memory of an endpoint with a segment of another kind than the host's
-/// lies in that segment.
+/// lies in that segment, that of any other endpoint is the host's or a segment's.
 void require_own_kind(gex_EP_t endpoint, const void* local, std::size_t size, gex_Flags_t flags,
                       const char* call) {
   const gex_Segment_t own = endpoint->segment;
-  if (own == nullptr || own->kind == nullptr || size == 0) return;
+  if (size == 0) return;
+  if (own == nullptr || own->kind == nullptr) {
+    const std::string what =
+        gex::has_other_kinds() ? gex::describe_unknown_memory(local) : std::string();
+    if (!what.empty())
+      fatal("%s: the local %zu bytes at %p are %s; make a segment of them first", call, size, local,
+            what.c_str());
+    return;
+  }
   if ((flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && !own->contains(local, size))
     fatal(
         "%s: the local %zu bytes at %p are not in the segment of endpoint %u, which is memory of "

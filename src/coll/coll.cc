@@ -2,9 +2,12 @@
 
 #include <cstring>
 
+#include "base/error.h"
 #include "coll/receive.h"
 #include "coll/team_collectives.h"
 #include "core/memory.h"
+#include "core/objects.h"
+#include "core/observed.h"
 #include "observe/trace.h"
 #include "team/lifecycle.h"
 
@@ -18,11 +21,22 @@ void copy_alone(const Request& request) noexcept {
     std::memcpy(request.destination, request.source, request.bytes);
 }
 
+/// Data of collectives is memory of the host, as the reference has it for the endpoints too.
+void require_host_endpoint(const Team& team, const char* call) noexcept {
+  const gex_Segment_t segment = team.endpoint->segment;
+  if (segment != nullptr && segment->kind != nullptr)
+    fatal(
+        "%s: endpoint %u of the team has memory of %s device %u, and collectives work on host "
+        "memory; use a team of endpoints with host memory",
+        call, unsigned{team.endpoint->index}, segment->kind->name, segment->kind->device);
+}
+
 }  // namespace
 
 gex_Event_t start(Team& team, const Request& request, const Announcement& announcement) noexcept {
   trace::transfer(trace::no_peer, request.bytes);
   if (has_other_kinds()) [[unlikely]] {
+    if (checked()) require_host_endpoint(team, name_of(announcement.call));
     require_host_memory(request.destination, "dst", name_of(announcement.call));
     require_host_memory(request.source, "src", name_of(announcement.call));
   }

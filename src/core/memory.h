@@ -112,6 +112,11 @@ inline void fill_memory(void* to, int value, std::size_t bytes) noexcept {
 void add_memory(const void* address, std::size_t bytes, const MemoryKind& kind);
 void remove_memory(const void* address) noexcept;
 
+/// Describes memory of other kinds that is of no segment; for messages about misuse. Start-up only.
+void register_unknown_memory(std::string (*describe)(const void* address)) noexcept;
+/// "memory of CUDA device 0, of no segment"; empty: it is the host's, or a segment's.
+std::string describe_unknown_memory(const void* address);
+
 /// Ends the job if the address lies in memory of another kind than the host's, which `call` cannot
 /// work on: `what` names the memory for the message ("the source").
 void require_host_memory(const void* address, const char* what, const char* call) noexcept;

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "core/memory.h"
 
@@ -23,6 +24,7 @@ namespace gex {
 /// What a process announces; read by the room that has written it.
 struct ExportedMemory {
   std::uint64_t exported = 0;          ///< 0: others cannot open the segment
+  std::uint64_t device = 0;            ///< of the segment, as its owner counts
   std::uint64_t needs_descriptor = 0;  ///< 1: it also takes a descriptor
   std::uint64_t details[14] = {};
 };
@@ -32,6 +34,8 @@ struct OpenedMemory {
   std::byte* reached =
       nullptr;  ///< where copies of the kind reach its first byte; null: not opened
   const MemoryKind* by = nullptr;
+  std::string way{};  ///< how it was opened: "ipc descriptor"
+  std::string why{};  ///< why it was not
 };
 
 struct MemorySharing {
@@ -43,8 +47,8 @@ struct MemorySharing {
   void (*send)(const ExportedMemory& own, std::uint64_t post);
   /// All have sent.
   void (*end_receiving)();
-  /// Opens a segment of a process of this host that has sent what it needs.
-  OpenedMemory (*open)(const ExportedMemory& exported, gex_Rank_t owner, std::size_t bytes);
+  /// Opens a segment of a process of this host that has sent what it needs, if it is exported.
+  OpenedMemory (*open)(const ExportedMemory& exported, std::size_t bytes);
   void (*close)(const OpenedMemory& opened);
 };
 

@@ -26,8 +26,8 @@ namespace gex::job {
 /// An operation in flight, or a wait, is of one of these kinds.
 enum class OpKind : std::uint8_t {
   none = 0,
-  put,
-  get,
+  put,  ///< `sequence`: its MemoryWay
+  get,  ///< the same
   atomic,
   message,        ///< an active message that finds no room on its way
   barrier,        ///< `sequence`: which of the team's barriers, from 1

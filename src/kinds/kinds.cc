@@ -25,8 +25,13 @@ Immortal<Kinds> the_kinds;
 std::vector<DeviceFacts> devices(std::string& why) {
   std::vector<DeviceFacts> found;
   for (const cuda::DeviceFacts& device : cuda::list_devices(why))
-    found.push_back({"CUDA", static_cast<std::uint32_t>(found.size()), device.name, device.bytes});
+    found.push_back({"CUDA", static_cast<std::uint32_t>(found.size()), device.name, device.bytes,
+                     device.shared_by, device.has_dma_buf});
   return found;
+}
+
+std::string driver() {
+  return cuda::describe_driver();
 }
 
 void start() {
@@ -35,6 +40,7 @@ void start() {
     return cuda::receive_descriptors() || copied;
   });
   register_memory_sharing(cuda::sharing);
+  register_unknown_memory(cuda::describe_unknown);
 }
 
 int create(gex_MK_t& made, gex_Client_t client, const gex_MK_Create_args_t& args,

@@ -17,9 +17,14 @@ struct DeviceFacts {
   std::uint32_t number;
   std::string name;
   std::uint64_t bytes;
+  std::string shared_by;  ///< how other processes of the host open its memory: "descriptor, handle"
+  bool has_dma_buf;       ///< networks can be given its memory
 };
 /// The devices of this machine; none, with the reason in `why`, where there is no driver. Opens it.
 std::vector<DeviceFacts> devices(std::string& why);
+
+/// The driver of those devices: "libcuda.so.1 of CUDA 13.0".
+std::string driver();
 
 /// Start-up only.
 void start();

@@ -33,6 +33,7 @@ struct Frame {
   std::uint64_t bytes;
   std::uint64_t operation;
   bool has_peer;
+  MemoryWay memory_way;
 };
 
 }  // namespace
@@ -138,7 +139,7 @@ void detail::call_begin(Call call) noexcept {
     TraceFile::instance().anchor();
   }
   Record& record = self.add(Kind::call_begin, 0, record_of(call), no_peer, 0, 0, at);
-  if (self.depth++ < max_depth) self.frames[self.depth - 1] = {&record, no_peer, 0, 0, false};
+  if (self.depth++ < max_depth) self.frames[self.depth - 1] = {&record, no_peer, 0, 0, false, MemoryWay::host};
 }
 
 namespace {
@@ -174,7 +175,7 @@ void complete_call(Record& begin, const Frame& frame, std::uint8_t call_detail, 
 void detail::call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noexcept {
   ThreadTrace& self = own_trace();
   const Tick at = ticks();
-  Frame frame{nullptr, no_peer, 0, 0, false};
+  Frame frame{nullptr, no_peer, 0, 0, false, MemoryWay::host};
   if (const Frame* innermost = self.innermost()) frame = *innermost;
   if (self.depth > 0) --self.depth;
   const bool found_nothing = call == Call::am_poll || (call_detail & not_ready) != 0;
@@ -182,6 +183,7 @@ void detail::call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noe
   if (is_alone && found_nothing && role_of(call) == CallRole::asks)
     return count_question(self, call, at);
   if (frame.has_peer) call_detail |= has_peer;
+  call_detail |= detail_of(frame.memory_way);
   if (is_alone && id == 0 && frame.operation == 0)
     return complete_call(*frame.begin, frame, call_detail, at);
   if (frame.operation != 0) {
@@ -203,6 +205,10 @@ void detail::transfer(std::uint32_t peer, std::size_t bytes) noexcept {
   if (!self.cursor.holds(frame->begin)) return;
   frame->begin->peer = peer;
   frame->begin->bytes = bytes;
+}
+
+void detail::memory_way(MemoryWay way) noexcept {
+  if (Frame* const frame = own_trace().innermost()) frame->memory_way = way;
 }
 
 void wait_begins(WaitCause cause) noexcept {

@@ -28,6 +28,7 @@ namespace detail {
 void call_begin(Call call) noexcept;
 void call_end(Call call, std::uint64_t id, std::uint8_t call_detail) noexcept;
 void transfer(std::uint32_t peer, std::size_t bytes) noexcept;
+void memory_way(MemoryWay way) noexcept;
 void collective(Collective kind, std::uint64_t team, std::uint32_t number,
                 std::uint32_t members) noexcept;
 void operation_done(std::uint64_t id) noexcept;
@@ -38,6 +39,12 @@ void local_done(std::uint64_t id) noexcept;
 inline void transfer(std::uint32_t peer, std::size_t bytes) noexcept {
   if (traced()) [[unlikely]]
     detail::transfer(peer, bytes);
+}
+
+/// Notes how that transfer goes.
+inline void memory_way(MemoryWay way) noexcept {
+  if (traced()) [[unlikely]]
+    detail::memory_way(way);
 }
 
 /// The calling member arrives at operation `number` of a team.

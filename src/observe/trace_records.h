@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/wait_cause.h"
+#include "job/memory_way.h"
 
 namespace gex::trace {
 
@@ -55,7 +56,15 @@ enum CallDetail : std::uint8_t {
   not_ready = 2,  ///< a test found the operation incomplete
   has_peer = 4,   ///< peer and bytes are known
   has_number = 8,
+  // The next `memory_way_bits` are the MemoryWay of a put or a get.
 };
+inline constexpr unsigned memory_way_shift = 4;
+constexpr std::uint8_t detail_of(MemoryWay way) noexcept {
+  return static_cast<std::uint8_t>(static_cast<unsigned>(way) << memory_way_shift);
+}
+constexpr MemoryWay memory_way_of(std::uint8_t call_detail) noexcept {
+  return static_cast<MemoryWay>(call_detail >> memory_way_shift & ((1U << memory_way_bits) - 1));
+}
 
 enum MessageDetail : std::uint8_t {
   category_bits = 3,  ///< 0 short, 1 medium, 2 long

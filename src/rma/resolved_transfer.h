@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "core/op.h"
+#include "job/memory_way.h"
 #include "observe/restricted.h"
 
 namespace gex::rma {
@@ -31,7 +32,18 @@ struct ResolvedTransfer {
   bool native = false;      ///< the network itself carries it; then there is a key
   bool by_atomics = false;  ///< the network itself may operate on it; then there is a key
 
-  Op as(OpKind kind) const noexcept { return Op::with_peer(kind, number_of(call), jobrank, size); }
+  net::MemoryKind remote_kind = net::host_memory;
+
+  MemoryWay way() const noexcept {
+    if (remote_kind == net::host_memory && kind_at(local) == nullptr) return MemoryWay::host;
+    if (kind != nullptr) return MemoryWay::copies;
+    return native ? MemoryWay::network : MemoryWay::messages;
+  }
+  Op as(OpKind op) const noexcept {
+    Op made = Op::with_peer(op, number_of(call), jobrank, size);
+    made.sequence = static_cast<std::uint32_t>(way());
+    return made;
+  }
 };
 
 }  // namespace gex::rma

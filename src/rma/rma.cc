@@ -136,9 +136,12 @@ ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* loca
   transfer.mapped = segment.mapped != nullptr && inside
                         ? segment.mapped + (transfer.remote - segment.owner_address)
                         : nullptr;
+  transfer.remote_kind = segment.kind;
   if (inside) find_way(transfer, segment);
   if (has_other_kinds() && inside && size != 0) [[unlikely]]
     find_kind(transfer, segment);
+  if (observed()) [[unlikely]]
+    trace::memory_way(transfer.way());
   // Outside the neighborhood the owner checks.
   if (!inside && process().neighborhood.contains(target.jobrank) && size != 0)
     fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", name_of(call), size,

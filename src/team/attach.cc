@@ -13,6 +13,8 @@
 #include "core/segment.h"
 #include "team/exchange.h"
 #include "team/lifecycle.h"
+#include "way/memory_route.h"
+#include "way/pairs.h"
 
 namespace gex::team {
 
@@ -130,19 +132,45 @@ void send_descriptors(Team& team, const std::vector<Keyed<Announcement>>& mine,
   sharing.end_receiving();
 }
 
-/// Opens the segments of neighbors that are of another kind than the host's, where that is
-/// possible.
-void open_memory(gex_Client_t client, const std::vector<Keyed<Announcement>>& all) {
+/// Opens a segment of another kind than the host's, if it is a neighbor's and that is possible.
+/// Returns how this process reaches it.
+MemoryRoute open_memory(unsigned endpoint, const Keyed<Announcement>& keyed) {
+  const Announcement& announced = keyed.record;
+  MemoryRoute route{announced.jobrank, announced.exported.device, "own memory"};
+  if (announced.jobrank == gex_proc_.jobrank) return route;
+  const PairKind pair =
+      kind_of(process().placement, gex_proc_.jobrank, announced.jobrank);
+  if (pair == PairKind::memory && memory_sharing() != nullptr) {
+    const OpenedMemory opened = memory_sharing()->open(announced.exported, announced.size);
+    route.way = opened.way;
+    route.reason = opened.why;
+    if (opened.reached != nullptr) {
+      publish_reached(endpoint, announced.jobrank, opened);
+      return route;
+    }
+  }
+  const net::Conduit* const conduit = process().conduit;
+  if (!keyed.key.empty()) {
+    route.way = std::string("native ") + conduit->name;
+    route.reason.clear();
+  } else {
+    route.way = "messages";
+    if (pair != PairKind::memory)
+      route.reason = "no shared memory: " + why_no_memory(pair) + "; " +
+                     (conduit != nullptr ? conduit->name : "the network") +
+                     " does not reach that memory by itself";
+  }
+  return route;
+}
+
+/// Opens what can be opened of segments that are of another kind than the host's, and notes how all
+/// of them are reached.
+void open_all(gex_Client_t client, const std::vector<Keyed<Announcement>>& all) {
   for (const Keyed<Announcement>& keyed : all) {
     const Announcement& announced = keyed.record;
-    if (announced.exported.exported == 0 || announced.jobrank == gex_proc_.jobrank ||
-        !process().neighborhood.contains(announced.jobrank))
-      continue;
-    const OpenedMemory opened =
-        memory_sharing()->open(announced.exported, announced.jobrank, announced.size);
-    if (opened.reached != nullptr)
-      publish_reached(endpoint_address(client->index, announced.endpoint), announced.jobrank,
-                      opened);
+    if (announced.kind == net::host_memory || announced.size == 0) continue;
+    const unsigned endpoint = endpoint_address(client->index, announced.endpoint);
+    note_route(endpoint, open_memory(endpoint, keyed));
   }
 }
 
@@ -267,7 +295,7 @@ int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
   const std::vector<Keyed<Announcement>> all = exchange_keyed<Announcement>(team, mine, call);
   for (const Keyed<Announcement>& announced : all) record(team.client, announced, call);
   send_descriptors(team, mine, all);
-  open_memory(team.client, all);
+  open_all(team.client, all);
   refresh_displacements();
   // No member uses another's segment before that other has received what all announced.
   exchange(team, {});

@@ -238,6 +238,11 @@ gex_Memvec_t scratch_of(gex_EP_t endpoint, const gex_Addr_t* addresses, std::siz
   if ((is_offset || checked()) && (segment == nullptr || !segment->contains(address, size)))
     fatal("gex_TM_Create: %zu bytes of scratch at %p are not in the segment of endpoint %u", size,
           static_cast<void*>(address), unsigned{endpoint->index});
+  if (checked() && segment->kind != nullptr)
+    fatal(
+        "gex_TM_Create: scratch is memory of the host, and endpoint %u has memory of %s device %u; "
+        "use GEX_FLAG_TM_NO_SCRATCH",
+        unsigned{endpoint->index}, segment->kind->name, segment->kind->device);
   return {address, size};
 }
 

@@ -225,7 +225,7 @@ void require_known_networks() {
   if (process().conduit != nullptr) add(process().conduit->name);
   const std::string unknown = required.first_unknown(known);
   if (unknown.empty()) return;
-  std::string list = "shm";
+  std::string list = "shm, cuda";
   for (const std::string& name : known) list.append(", ").append(name);
   fatal("GEX_REQUIRE=%s: there is no network '%s'; known: %s",
         env::text(env::Variable::require).c_str(), unknown.c_str(), list.c_str());
@@ -234,7 +234,7 @@ void require_known_networks() {
 void require_ways() {
   const Requirement required(env::text(env::Variable::require));
   job::Job& job = *process().job;
-  const std::uint32_t mine = required.empty() ? job.size() : first_refused_peer(required);
+  const std::uint32_t mine = required.is_about_pairs() ? first_refused_peer(required) : job.size();
   std::vector<std::uint32_t> all(job.size());
   job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
   const auto first =

@@ -36,6 +36,11 @@ bool is_shared_memory(std::string_view name) {
   return name == "shm" || name == "smp";
 }
 
+/// The entries that are no networks (way/memory_route.h).
+bool is_kind_of_memory(std::string_view name) {
+  return name == "cuda";
+}
+
 }  // namespace
 
 Requirement::Requirement(std::string_view text) {
@@ -45,6 +50,16 @@ Requirement::Requirement(std::string_view text) {
     const std::string_view network = without_blanks(take(entry, entry.find(':')));
     entries_.push_back({std::string(network), std::string(without_blanks(entry))});
   }
+}
+
+bool Requirement::is_about_pairs() const noexcept {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return !is_kind_of_memory(entry.network); });
+}
+
+bool Requirement::names(std::string_view network) const noexcept {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.network == network; });
 }
 
 bool Requirement::accepts_shared_memory() const noexcept {
@@ -60,7 +75,7 @@ bool Requirement::accepts(std::string_view network, std::string_view way) const 
 
 std::string Requirement::first_unknown(const std::vector<std::string>& networks) const {
   for (const Entry& entry : entries_) {
-    if (is_shared_memory(entry.network)) continue;
+    if (is_shared_memory(entry.network) || is_kind_of_memory(entry.network)) continue;
     if (std::find(networks.begin(), networks.end(), entry.network) == networks.end())
       return entry.network;
   }

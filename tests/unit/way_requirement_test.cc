@@ -60,5 +60,17 @@ TEST(Requirement, TheFirstUnknownNetworkIsNamed) {
   EXPECT_EQ(Requirement("shm,smp").first_unknown({}), "");
 }
 
+TEST(Requirement, KindsOfMemoryAreNoNetworks) {
+  const Requirement required("cuda:ipc,cuda:native");
+  EXPECT_FALSE(required.is_about_pairs());
+  EXPECT_TRUE(Requirement("cuda:ipc,shm").is_about_pairs());
+  EXPECT_TRUE(required.names("cuda"));
+  EXPECT_FALSE(required.names("ofi"));
+  EXPECT_EQ(required.first_unknown({}), "");
+  EXPECT_TRUE(required.accepts("cuda", "ipc descriptor"));
+  EXPECT_TRUE(required.accepts("cuda", "native ofi"));
+  EXPECT_FALSE(required.accepts("cuda", "messages"));
+}
+
 }  // namespace
 }  // namespace gex

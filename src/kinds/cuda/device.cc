@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 
+#include "base/env.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "kinds/cuda/sharing_policy.h"
@@ -246,9 +247,51 @@ std::vector<DeviceFacts> list_devices(std::string& why) {
     std::size_t bytes = 0;
     static_cast<void>(driver->device_name(name, sizeof name, number));
     static_cast<void>(driver->device_memory(&bytes, number));
-    found.push_back({name, bytes});
+    const auto has = [&](DeviceAttribute attribute) {
+      int value = 0;
+      return driver->device_attribute(&value, attribute, number) == success && value != 0;
+    };
+    const SharingPolicy policy = sharing_policy();
+    std::string shared_by;
+    if (policy.by_descriptor && has(virtual_memory_management_supported) &&
+        has(posix_descriptors_supported))
+      shared_by = "descriptor";
+    if (policy.by_legacy_handle) shared_by += shared_by.empty() ? "handle" : ", handle";
+    found.push_back(
+        {name, bytes, shared_by.empty() ? "nothing" : shared_by, has(dma_buf_supported)});
   }
   return found;
+}
+
+std::string describe_driver() {
+  std::string why;
+  const Driver* const driver = open_driver(why);
+  int version = 0;
+  if (driver == nullptr || driver->driver_version(&version) != success) return {};
+  return env::text(env::Variable::cuda_library) + " of CUDA " + std::to_string(version / 1000) +
+         "." + std::to_string(version % 1000 / 10);
+}
+
+std::string describe_unknown(const void* address) {
+  const Device* const device = Device::first();
+  if (device == nullptr) return {};
+  const Driver& driver = device->driver();
+  const DeviceAddress at = address_of(address);
+  const CurrentContext current(driver, device->context());
+  unsigned type = 0;
+  int number = -1;
+  if (current.error() != success ||
+      driver.pointer_attribute(&type, attribute_memory_type, at) != success ||
+      type != device_memory_type ||
+      driver.pointer_attribute(&number, attribute_device, at) != success)
+    return {};
+  Context context = nullptr, primary = nullptr;
+  const bool is_of_another = driver.pointer_attribute(&context, attribute_context, at) == success &&
+                             context != nullptr &&
+                             driver.retain_primary_context(&primary, number) == success &&
+                             context != primary;
+  return "memory of CUDA device " + std::to_string(number) +
+         (is_of_another ? ", of another context than the device's primary one" : ", of no segment");
 }
 
 }  // namespace gex::kinds::cuda

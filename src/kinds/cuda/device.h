@@ -68,8 +68,16 @@ class Device final : public MemoryKind {
 struct DeviceFacts {
   std::string name;
   std::uint64_t bytes;
+  std::string shared_by;  ///< how other processes may open its memory
+  bool has_dma_buf;
 };
 /// The devices there are; none, with the reason in `why`, where there is no driver.
 std::vector<DeviceFacts> list_devices(std::string& why);
+/// "libcuda.so.1 of CUDA 13.0"; empty: there is none.
+std::string describe_driver();
+
+/// "memory of CUDA device 0 ...", if the address is a device's that a kind of this process's is of;
+/// else nothing.
+std::string describe_unknown(const void* address);
 
 }  // namespace gex::kinds::cuda

@@ -32,6 +32,7 @@ enum DeviceAttribute : int {
   unified_addressing = 41,
   virtual_memory_management_supported = 102,
   posix_descriptors_supported = 103,
+  dma_buf_supported = 124,
 };
 
 enum PointerAttribute : int {

@@ -85,6 +85,7 @@ ExportedMemory export_segment(const _gex_Segment& segment) {
   ExportedMemory result;
   const Device* const found = Device::of(*segment.kind);
   if (found == nullptr) return result;
+  result.device = found->device;
   const Device& device = *found;
   const Driver& driver = device.driver();
   const CurrentContext current(driver, device.context());
@@ -177,12 +178,28 @@ std::string open_on(const Device& device, const Exported& details, Opening& open
   return error == success ? "" : describe(driver, function, error);
 }
 
-OpenedMemory open(const ExportedMemory& exported, gex_Rank_t owner, std::size_t bytes) {
+/// Why the owner's memory is not exported. All processes of a host have one policy as a rule.
+std::string why_not_exported() {
+  const SharingPolicy policy = sharing_policy();
+  return policy.by_descriptor || policy.by_legacy_handle
+             ? "its owner's driver hands over no memory of that sort, as of pools, or GEX_CUDA_SHARE "
+               "forbids it"
+             : "switched off by GEX_CUDA_SHARE";
+}
+
+OpenedMemory open(const ExportedMemory& exported, std::size_t bytes) {
+  const auto refused = [](std::string why) {
+    OpenedMemory result;
+    result.why = std::move(why);
+    return result;
+  };
   Exported details;
   std::memcpy(&details, exported.details, sizeof details);
   const Device* const device = Device::with_uuid(details.device);
-  if (device == nullptr || details.offset > details.bytes || bytes > details.bytes - details.offset)
-    return {};
+  if (device == nullptr) return refused("this process has made no memory kind");
+  if (exported.exported == 0) return refused(why_not_exported());
+  if (details.offset > details.bytes || bytes > details.bytes - details.offset)
+    return refused("it is not in the memory that its owner exports");
   const bool by_descriptor = details.how == static_cast<std::uint64_t>(How::descriptor);
   const std::string key = by_descriptor
                               ? std::to_string(details.number)
@@ -192,18 +209,14 @@ OpenedMemory open(const ExportedMemory& exported, gex_Rank_t owner, std::size_t 
   if (opening.uses == 0) {
     if (const std::string why = open_on(*device, details, opening); !why.empty()) {
       state().openings.erase(key);
-      inform("memory kinds: rank %u's segment on a CUDA device is reached by messages: %s", owner,
-             why.c_str());
-      return {};
+      return refused(why);
     }
   }
   ++opening.uses;
   auto* const reached = reinterpret_cast<std::byte*>(opening.mapped.address + details.offset);
   state().opened[reached] = key;
   add_memory(reached, bytes, *device);
-  inform("memory kinds: rank %u's segment on a CUDA device is reached by copies (%s)", owner,
-         by_descriptor ? "descriptor" : "legacy handle");
-  return {reached, device};
+  return {reached, device, by_descriptor ? "ipc descriptor" : "ipc handle", ""};
 }
 
 void close(const OpenedMemory& opened) {

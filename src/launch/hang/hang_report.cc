@@ -182,6 +182,8 @@ class Analysis {
     else
       wait.why = text_of("waits in %s for a %s of %llu bytes with rank %u", call_name(op).c_str(),
                          name_of(op.kind), static_cast<unsigned long long>(op.bytes), *op.peer);
+    if (const char* const way = memory_way_of(op))
+      wait.why += std::string(" (memory of a device, ") + way + ")";
     if (op.implicit_parts > 1)
       wait.why += text_of(" (the last of %u parts in flight)", op.implicit_parts);
   }

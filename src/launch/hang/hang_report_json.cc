@@ -59,6 +59,7 @@ std::string fields_of(const OpReport& op) {
                    static_cast<unsigned long long>(op.team), op.sequence);
   if (op.kind != job::OpKind::none && op.kind != job::OpKind::lock)
     out += text_of(", \"bytes\": %llu", static_cast<unsigned long long>(op.bytes));
+  if (const char* const way = memory_way_of(op)) out += ", \"device_memory\": " + quoted(way);
   if (op.implicit_parts != 0) out += text_of(", \"implicit_parts\": %u", op.implicit_parts);
   return out;
 }

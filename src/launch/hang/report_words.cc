@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "job/memory_way.h"
+
 namespace gex::launch {
 
 std::string text_of(const char* format, ...) {
@@ -45,6 +47,11 @@ const char* name_of(job::OpKind kind) noexcept {
       break;
   }
   return "unknown";
+}
+
+const char* memory_way_of(const OpReport& op) noexcept {
+  const bool has_way = op.kind == job::OpKind::put || op.kind == job::OpKind::get;
+  return has_way ? gex::name_of(static_cast<MemoryWay>(op.sequence)) : nullptr;
 }
 
 std::string letter_of(std::size_t number) {

@@ -332,6 +332,41 @@ void exhaust() {
   gex_MK_Destroy(kind, 0);
 }
 
+/// Memory of another context, which is of no segment, as the local side of an endpoint with host
+/// memory.
+void put_unknown_memory() {
+  Address memory = 0;
+  CHECK(driver.create_context(&context, 0, 0) == 0 && driver.allocate(&memory, 4096) == 0);
+  const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[host].endpoint));
+  gex_RMA_PutBlocking(pair, 0, at_rank[host][0],
+                      reinterpret_cast<void*>(static_cast<std::uintptr_t>(memory)), 8, 0);
+}
+
+gex_TM_t make_team_of_devices(gex_Flags_t flags, void* scratch, std::size_t scratch_bytes) {
+  std::vector<gex_EP_Location_t> members;
+  for (gex_Rank_t member = 0; member < ranks; ++member)
+    members.push_back({member, gex_EP_QueryIndex(own[first].endpoint)});
+  gex_TM_t made = GEX_TM_INVALID;
+  gex_Addr_t addresses[] = {scratch};
+  gex_TM_Create(&made, 1, team, members.data(), members.size(), addresses, scratch_bytes,
+                flags != 0 ? flags : GEX_FLAG_TM_LOCAL_SCRATCH);
+  return made;
+}
+
+void broadcast_on_device() {
+  std::uint64_t word = 0;
+  gex_Event_Wait(gex_Coll_BroadcastNB(make_team_of_devices(GEX_FLAG_TM_NO_SCRATCH, nullptr, 0), 0,
+                                      &word, &word, sizeof word, 0));
+}
+
+/// Rank 1 calls the library no more.
+void put_unanswered() {
+  barrier();
+  const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[first].endpoint));
+  while (rank == 1) pause();
+  gex_RMA_PutBlocking(pair, 1, at_rank[first][1], private_memory.data(), 24, 0);
+}
+
 /// Wrong arguments of a kind and of a segment, with their error codes.
 void refuse_all() {
   gex_MK_t kind = GEX_MK_INVALID;
@@ -388,8 +423,8 @@ int main(int count, char** arguments) {
     barrier();
   } else if (what == "exhausted") {
     exhaust();
-  } else if (what == "refused") {
-    gex_System_SetVerboseErrors(0);
+  } else if (what == "refused" || what == "refused_loudly") {
+    gex_System_SetVerboseErrors(what == "refused" ? 0 : 1);
     refuse_all();
   } else {
     make_all(true);
@@ -398,6 +433,14 @@ int main(int count, char** arguments) {
       gex_RMA_PutBlocking(pair, 0, at_rank[host][0], private_memory.data(), 8, 0);
     else if (what == "kind_in_use")
       gex_MK_Destroy(own[first].memory_kind, 0);
+    else if (what == "unknown_address")
+      put_unknown_memory();
+    else if (what == "collective")
+      broadcast_on_device();
+    else if (what == "scratch")
+      make_team_of_devices(0, own[first].address, 4096);
+    else if (what == "unanswered")
+      put_unanswered();
     else if (what == "put")
       gex_RMA_PutBlocking(pair, 0, at_rank[host][0], own[first].address, 8, 0);
     barrier();

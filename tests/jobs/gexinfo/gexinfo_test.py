@@ -181,17 +181,19 @@ class Json(Case):
 
     def test_lists_devices_or_why_there_are_none(self):
         there = {"GEX_CUDA_LIBRARY": FAKE_CUDA, "FAKE_CUDA_DEVICES": "1"}
-        device = {"kind": "CUDA", "number": 0, "name": "Fake device 0", "bytes": 64 << 20}
+        device = {"kind": "CUDA", "number": 0, "name": "Fake device 0", "bytes": 64 << 20,
+                  "shared_by": "descriptor, handle", "dma_buf": True}
         self.assertEqual(self.facts(variables=there)["device_memory"],
-                         {"devices": [device], "reason": None})
-        self.assertRegex(self.succeed(variables=there), "(?m)^  CUDA device 0 +Fake device 0, 64 MiB$")
+                         {"devices": [device], "driver": f"{FAKE_CUDA} of CUDA 13.0", "reason": None})
+        self.assertRegex(self.succeed(variables=there), r"(?m)^  CUDA device 0 +Fake device 0, 64 MiB; opened "
+                         r"by other processes of the host by:\s+descriptor, handle; dma-buf for networks: yes$")
         missing = {"GEX_CUDA_LIBRARY": "no-driver.so"}
         self.assertEqual(self.facts(variables=missing)["device_memory"]["devices"], [])
         self.assertRegex(self.succeed(variables=missing), "(?m)^  CUDA +none: no-driver.so: cannot open")
 
     def test_pairs_have_the_documented_keys(self):
         text = self.succeed("--matrix", "--json", launch=gexrun(2, "--conduit", "emu"),
-                            variables={"GASNET_SUPERNODE_MAXSIZE": "1"})
+                            variables={"GASNET_SUPERNODE_MAXSIZE": "1", "GEX_CUDA_LIBRARY": FAKE_CUDA})
         keys = {re.sub(r"^(job|.*\.operations)\..*|\[\]$",
                        lambda match: match[1] + ".*" if match[1] else "", key)
                 for key in keys_of(json.loads(text))}
@@ -605,6 +607,18 @@ class Pairs(Case):
         text = self.succeed("--pairs", launch=gexrun(2))
         self.assertRegex(text, r"(?m)^A  ranks 0,1 among themselves$\n  transport +shared memory$")
         self.assertNotIn("from each rank", text)
+
+    def test_of_devices(self):
+        there = {"GEX_CUDA_LIBRARY": FAKE_CUDA}
+        self.assertEqual(self.pairs(launch=gexrun(2), variables=there)["devices"],
+                         [{"way": "ipc descriptor", "reason": None, "from": [0, 1], "to": [0, 1]}])
+        text = self.succeed("--pairs", launch=gexrun(2), variables={**there, "GEX_CUDA_SHARE": "off"})
+        self.assertRegex(text, r"\nmemory of devices of other ranks\n  messages +from ranks 0,1 to devices of "
+                         r"ranks 0,1: switched off by\s+GEX_CUDA_SHARE\n")
+        only, = self.pairs(launch=gexrun(2, "--conduit", "emu"), variables={**there, **self.APART})["devices"]
+        self.assertEqual((only["way"], only["reason"]),
+                         ("messages", "no shared memory: GASNET_SUPERNODE_MAXSIZE=1; emu does not reach that "
+                          "memory by itself"))
 
     def test_over_emu_without_shared_memory(self):
         launch = gexrun(3, "--conduit", "emu")

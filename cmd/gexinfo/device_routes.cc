@@ -1,0 +1,93 @@
+#include "device_routes.h"
+
+#include <gasnet_mk.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "core/team.h"
+#include "kinds/kinds.h"
+#include "team/exchange.h"
+#include "way/memory_route.h"
+
+namespace gexinfo {
+
+namespace {
+
+constexpr std::uintptr_t segment_bytes = std::uintptr_t{64} << 10;
+
+/// An endpoint with a segment of that device, or none.
+gex_EP_t endpoint_of(gex_Client_t client, const gex::kinds::DeviceFacts& device) {
+  gex_MK_t kind = GEX_MK_INVALID;
+  gex_MK_Create_args_t args{};
+  args.gex_class = GEX_MK_CLASS_CUDA_UVA;
+  args.gex_args.gex_class_cuda_uva.gex_CUdevice = static_cast<int>(device.number);
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  gex_EP_t endpoint = GEX_EP_INVALID;
+  if (gex_MK_Create(&kind, client, &args, 0) != GASNET_OK ||
+      gex_Segment_Create(&segment, client, nullptr, segment_bytes, kind, 0) != GASNET_OK ||
+      gex_EP_Create(&endpoint, client, GEX_EP_CAPABILITY_RMA, 0) != GASNET_OK)
+    return GEX_EP_INVALID;
+  gex_EP_BindSegment(endpoint, segment, 0);
+  return endpoint;
+}
+
+using Reached = std::map<std::pair<std::string, std::string>, std::set<gex_Rank_t>>;
+
+/// A line for each way, with the owners of what is reached so.
+std::string own_routes() {
+  Reached reached;
+  for (const gex::MemoryRoute& route : gex::memory_routes())
+    if (route.owner != gex_proc_.jobrank) reached[{route.way, route.reason}].insert(route.owner);
+  std::string text;
+  for (const auto& [way, owners] : reached) {
+    text.append(way.first).append("\t").append(way.second).append("\t");
+    for (const gex_Rank_t owner : owners) text.append(std::to_string(owner)).append(" ");
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<DeviceRoute> gather_device_routes(gex_Client_t client, gex_TM_t team) {
+  std::string why;
+  std::vector<gex_EP_t> endpoints;
+  for (const gex::kinds::DeviceFacts& device : gex::kinds::devices(why)) {
+    if (endpoints.size() + 1 == GASNET_MAXEPS) break;
+    if (gex_EP_t endpoint = endpoint_of(client, device); endpoint != GEX_EP_INVALID)
+      endpoints.push_back(endpoint);
+  }
+  gex_EP_PublishBoundSegment(team, endpoints.data(), endpoints.size(), 0);
+
+  struct Ends {
+    std::set<std::uint32_t> from, to;
+  };
+  std::map<std::pair<std::string, std::string>, Ends> merged;
+  const std::string mine = own_routes();
+  std::uint32_t rank = 0;
+  for (const auto& block :
+       gex::team::exchange(gex::Team::from(team), std::as_bytes(std::span(mine)))) {
+    std::istringstream lines(
+        std::string(reinterpret_cast<const char*>(block.data()), block.size()));
+    std::string way, reason, owners;
+    while (std::getline(lines, way, '\t') && std::getline(lines, reason, '\t') &&
+           std::getline(lines, owners)) {
+      Ends& ends = merged[{way, reason}];
+      ends.from.insert(rank);
+      std::istringstream numbers(owners);
+      for (std::uint32_t owner = 0; numbers >> owner;) ends.to.insert(owner);
+    }
+    ++rank;
+  }
+  std::vector<DeviceRoute> routes;
+  for (const auto& [way, ends] : merged)
+    routes.push_back({way.first, way.second, {ends.from.begin(), ends.from.end()},
+                      {ends.to.begin(), ends.to.end()}});
+  return routes;
+}
+
+}  // namespace gexinfo
