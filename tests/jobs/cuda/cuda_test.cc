@@ -373,6 +373,7 @@ void refuse_all() {
   gex_Segment_t segment = GEX_SEGMENT_INVALID;
   CHECK(make_kind(&kind, 17) == GASNET_ERR_BAD_ARG && make_kind(&kind, -1) == GASNET_ERR_BAD_ARG);
   CHECK(make_kind(&kind, 0, GEX_MK_CLASS_HIP) == GASNET_ERR_BAD_ARG);
+  CHECK(make_kind(&kind, 0, GEX_MK_CLASS_ZE) == GASNET_ERR_BAD_ARG);
   kind = kind_of_first();
   // Memory of the host, of another device, of another context, and more than there is.
   CHECK(gex_Segment_Create(&segment, client, private_memory.data(), 100, kind, 0) ==
