@@ -85,7 +85,9 @@ std::vector<DeviceRoute> gather_device_routes(gex_Client_t client, gex_TM_t team
   }
   std::vector<DeviceRoute> routes;
   for (const auto& [way, ends] : merged)
-    routes.push_back({way.first, way.second, {ends.from.begin(), ends.from.end()},
+    routes.push_back({way.first,
+                      way.second,
+                      {ends.from.begin(), ends.from.end()},
                       {ends.to.begin(), ends.to.end()}});
   return routes;
 }

@@ -84,7 +84,8 @@ int main(int count, char** arguments) {
   if (gex_Client_Init(&client, &endpoint, &team, "GEXINFO", &count, &arguments, 0) != GASNET_OK)
     gex::fatal("gexinfo: gex_Client_Init failed");
   if (reading.options.pairs) {
-    const gexinfo::PairsFacts pairs = gexinfo::gather_pairs(conduits, reading.options.matrix, client, team);
+    const gexinfo::PairsFacts pairs =
+        gexinfo::gather_pairs(conduits, reading.options.matrix, client, team);
     if (reports) print(pairs, reading.options.json);
   } else if (reports) {
     print(gexinfo::gather(std::move(conduits)), reading.options.json);

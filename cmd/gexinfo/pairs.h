@@ -41,7 +41,7 @@ struct PairsFacts {
   bool is_job;  ///< else what jobs of this process's environment would have
   std::vector<PairFacts> classes;
   std::vector<DeviceRoute> devices;  ///< of other ranks; empty without devices
-  std::vector<RulePlace> rule;  ///< where no job was joined by more than this process
+  std::vector<RulePlace> rule;       ///< where no job was joined by more than this process
   /// For each rank, the class of its pair with each other, -1 with itself. Empty: not asked for.
   std::vector<std::vector<int>> matrix;
 };

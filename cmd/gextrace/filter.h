@@ -27,7 +27,8 @@ bool parse_ranks(const std::string& text, std::vector<std::uint32_t>& ranks);
 /// What a span shows: the name of its call or handler, or what is waited for.
 std::string name_of(const RankTrace& trace, const Span& span);
 
-/// "by messages", for example: how a put or a get of a device's memory goes; null: it is the host's.
+/// "by messages", for example: how a put or a get of a device's memory goes; null: it is the
+/// host's.
 const char* memory_way_of(const Span& span);
 std::string handler_name(const RankTrace& trace, std::uint16_t what, std::uint8_t detail);
 

@@ -139,7 +139,8 @@ void detail::call_begin(Call call) noexcept {
     TraceFile::instance().anchor();
   }
   Record& record = self.add(Kind::call_begin, 0, record_of(call), no_peer, 0, 0, at);
-  if (self.depth++ < max_depth) self.frames[self.depth - 1] = {&record, no_peer, 0, 0, false, MemoryWay::host};
+  if (self.depth++ < max_depth)
+    self.frames[self.depth - 1] = {&record, no_peer, 0, 0, false, MemoryWay::host};
 }
 
 namespace {

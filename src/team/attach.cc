@@ -138,8 +138,7 @@ MemoryRoute open_memory(unsigned endpoint, const Keyed<Announcement>& keyed) {
   const Announcement& announced = keyed.record;
   MemoryRoute route{announced.jobrank, announced.exported.device, "own memory"};
   if (announced.jobrank == gex_proc_.jobrank) return route;
-  const PairKind pair =
-      kind_of(process().placement, gex_proc_.jobrank, announced.jobrank);
+  const PairKind pair = kind_of(process().placement, gex_proc_.jobrank, announced.jobrank);
   if (pair == PairKind::memory && memory_sharing() != nullptr) {
     const OpenedMemory opened = memory_sharing()->open(announced.exported, announced.size);
     route.way = opened.way;

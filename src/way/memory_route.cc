@@ -36,9 +36,10 @@ void note_route(unsigned endpoint_address, MemoryRoute route) {
   const Requirement required(text);
   const std::string memory = std::string(name) + " device " + std::to_string(route.device);
   if (!is_own && required.names(entry) && !required.accepts(entry, route.way))
-    fatal("GEX_REQUIRE=%s: rank %u reaches rank %u's segment on %s by %s, which is not in the list%s",
-          text.c_str(), gex_proc_.jobrank, route.owner, memory.c_str(), route.way.c_str(),
-          in_parentheses(route.reason).c_str());
+    fatal(
+        "GEX_REQUIRE=%s: rank %u reaches rank %u's segment on %s by %s, which is not in the list%s",
+        text.c_str(), gex_proc_.jobrank, route.owner, memory.c_str(), route.way.c_str(),
+        in_parentheses(route.reason).c_str());
   if (!is_own)
     inform("memory kinds: rank %u's segment on %s is reached by %s%s", route.owner, memory.c_str(),
            route.way.c_str(), route.reason.empty() ? "" : (": " + route.reason).c_str());
@@ -59,8 +60,7 @@ std::vector<MemoryRoute> memory_routes() {
 void require_memory(const std::string& why) {
   const std::string text = env::text(env::Variable::require);
   if (Requirement(text).names(entry))
-    fatal("GEX_REQUIRE=%s: no %s memory for this process: %s", text.c_str(), name,
-          why.c_str());
+    fatal("GEX_REQUIRE=%s: no %s memory for this process: %s", text.c_str(), name, why.c_str());
 }
 
 }  // namespace gex

@@ -2,7 +2,8 @@
 // Which way does it go, of memory of other kinds than the host's: how this process's puts and gets
 // reach the segments that such memory is published for, and why not in a better way.
 //
-// Each publication says it again for its segments. It is printed with GEX_VERBOSE=1, read by gexinfo
+// Each publication says it again for its segments. It is printed with GEX_VERBOSE=1, read by
+// gexinfo
 // --pairs, and GEX_REQUIRE ends the job where it is another than the user lists ("cuda:ipc").
 //
 // Thread rules: any.
@@ -17,7 +18,7 @@ namespace gex {
 
 /// How one segment is reached.
 struct MemoryRoute {
-  gex_Rank_t owner;  ///< jobrank
+  gex_Rank_t owner;      ///< jobrank
   std::uint64_t device;  ///< as its owner counts
   std::string way;       ///< "own memory", "ipc descriptor", "ipc handle", "native ofi", "messages"
   std::string reason{};  ///< of messages: why they carry it
@@ -30,8 +31,8 @@ void note_route(unsigned endpoint_address, MemoryRoute route);
 /// Those of all endpoints, the latest of each.
 std::vector<MemoryRoute> memory_routes();
 
-/// Ends the job in one line if GEX_REQUIRE lists ways of such memory, of which this process has none
-/// for that reason.
+/// Ends the job in one line if GEX_REQUIRE lists ways of such memory, of which this process has
+/// none for that reason.
 void require_memory(const std::string& why);
 
 }  // namespace gex

@@ -286,10 +286,9 @@ std::string describe_unknown(const void* address) {
       driver.pointer_attribute(&number, attribute_device, at) != success)
     return {};
   Context context = nullptr, primary = nullptr;
-  const bool is_of_another = driver.pointer_attribute(&context, attribute_context, at) == success &&
-                             context != nullptr &&
-                             driver.retain_primary_context(&primary, number) == success &&
-                             context != primary;
+  const bool is_of_another =
+      driver.pointer_attribute(&context, attribute_context, at) == success && context != nullptr &&
+      driver.retain_primary_context(&primary, number) == success && context != primary;
   return "memory of CUDA device " + std::to_string(number) +
          (is_of_another ? ", of another context than the device's primary one" : ", of no segment");
 }

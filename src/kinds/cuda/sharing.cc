@@ -182,7 +182,8 @@ std::string open_on(const Device& device, const Exported& details, Opening& open
 std::string why_not_exported() {
   const SharingPolicy policy = sharing_policy();
   return policy.by_descriptor || policy.by_legacy_handle
-             ? "its owner's driver hands over no memory of that sort, as of pools, or GEX_CUDA_SHARE "
+             ? "its owner's driver hands over no memory of that sort, as of pools, or "
+               "GEX_CUDA_SHARE "
                "forbids it"
              : "switched off by GEX_CUDA_SHARE";
 }
