@@ -84,6 +84,7 @@ std::vector<DeviceRoute> gather_device_routes(gex_Client_t client, gex_TM_t team
     ++rank;
   }
   std::vector<DeviceRoute> routes;
+  routes.reserve(merged.size());
   for (const auto& [way, ends] : merged)
     routes.push_back({way.first,
                       way.second,
