@@ -2,7 +2,7 @@
 // Which way does it go, of memory of other kinds than the host's: how this process's puts and gets
 // reach the segments that such memory is published for, and why not in a better way.
 //
-// Each publication says it again for its segments. It is printed with GEX_VERBOSE=1, read by
+// Each publication notes it again for its segments. It is printed with GEX_VERBOSE=1, read by
 // gexinfo
 // --pairs, and GEX_REQUIRE ends the job where it is another than the user lists ("cuda:ipc").
 //

@@ -41,8 +41,8 @@ MAY_INCLUDE["kinds"] = set(ORDER[:ORDER.index("core") + 1])
 MAY_INCLUDE["api"] = set(ORDER + ABOVE_TEAM + ["legacy"]) | ASIDE
 
 # What launch may include of job: headers.
-FRAMES = {"host_parts", "job_page", "last_call", "launch_hook", "limits", "protocol", "rank_set",
-          "rank_status", "rank_variables"}
+FRAMES = {"host_parts", "job_page", "last_call", "launch_hook", "limits", "memory_way", "protocol",
+          "rank_set", "rank_status", "rank_variables"}
 # What a folder of launch/ may include besides what is in none of them.
 FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"hang"},
                      "local": {"hang", "hosts"}, "client": {"hang", "hosts", "local"},
