@@ -50,6 +50,7 @@ ft: packages build/release/build.ninja ## build what it needs, then run NAS FT c
 .PHONY: figures figures-quick
 figures figures-quick: packages release ## measure the papers' figures beside other libraries: report/index.html (docs/figures.md)
 	-cmake/install-packages.sh cmake/debian-packages-figures.txt
+	cmake --preset release >/dev/null
 	cmake --build --preset release --parallel $(JOBS) --target figure_peers
 	bench/figures/figures.py --scale $(if $(filter figures-quick,$@),quick,full)
 
