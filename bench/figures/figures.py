@@ -110,9 +110,10 @@ def measure(options, chosen):
              "begun": datetime.datetime.now().isoformat(timespec="seconds"),
              "machine": this_machine(), "scale": options.scale, "load_before": os.getloadavg()[0],
              "command": shlex.join(["bench/figures/figures.py", *sys.argv[1:]]),
-             "versions": versions(build, catalogue.FIGURES if options.keep else chosen), "figures": []}
+             "versions": versions(build, catalogue.FIGURES if options.keep else chosen),
+             "figures": kept_figures(file, chosen) if options.keep else []}
+    kept = len(found["figures"])
     folder.mkdir(parents=True, exist_ok=True)
-    kept = kept_figures(file, chosen) if options.keep else []
     results.write(file, found)
     progress = Progress()
 
@@ -127,7 +128,8 @@ def measure(options, chosen):
         if options.seconds is not None:
             scale = dataclasses.replace(scale, seconds=options.seconds)
         session.Session(chosen, scale, build, cores(), found, changed, progress).run()
-        found["state"] = "complete"
+        if not any(series["left_out"] == session.NO_TIME for _, series in all_series(found["figures"])):
+            found["state"] = "complete"
     except KeyboardInterrupt:
         progress.clear()
         print("figures: interrupted; the report has what was measured", file=sys.stderr)
@@ -136,22 +138,26 @@ def measure(options, chosen):
             signal.signal(which, signal.SIG_IGN)
         status = 130
     progress.clear()
-    for figure in found["figures"]:
-        for series in figure["series"]:
-            series["points"] = [point for point in series["points"] if point["runs"]]
+    for _, series in all_series(found["figures"]):
+        series["points"] = [point for point in series["points"] if point["runs"]]
+    measured = found["figures"][kept:]
+    for figure in measured:
         print("\n".join(text.table(figure)), flush=True)
-    measured = found["figures"]
     order = [figure.name for figure in catalogue.FIGURES]
-    found["figures"] = sorted([*kept, *measured], key=lambda figure: order.index(figure["name"]))
+    found["figures"].sort(key=lambda figure: order.index(figure["name"]))
     results.write(file, found)
     report(found, folder, not options.no_pictures)
-    for figure in measured:
-        for series in figure["series"]:
-            if series["ours"] and series["left_out"]:
-                print(f"figures: of libgex was not measured: {figure['name']}, {series['label']}: "
-                      f"{series['left_out']}", file=sys.stderr)
-                status = status or 1
+    for figure, series in all_series(measured):
+        if series["ours"] and series["left_out"] not in (None, session.NO_TIME):
+            print(f"figures: of libgex was not measured: {figure['name']}, {series['label']}: "
+                  f"{series['left_out']}", file=sys.stderr)
+            status = status or 1
     return status
+
+
+def all_series(figures):
+    """Pairs of a figure and one of its series."""
+    return [(figure, series) for figure in figures for series in figure["series"]]
 
 
 def kept_figures(file, chosen):

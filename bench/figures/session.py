@@ -16,6 +16,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LIMIT = 180
 
 
+# Why a series has no points though nothing is wrong with it.
+NO_TIME = "no time was left"
+
+
 class Failed(Exception):
     """A command that gave no figures, with the reason."""
 
@@ -177,7 +181,7 @@ class Session:
             for one in entry["series"]:
                 if not any(point["runs"] for point in one["points"]) and not one["left_out"]:
                     one["left_out"] = ("the program has no such operation" if entry["rounds"]
-                                       else "no time was left")
+                                       else NO_TIME)
         self.changed()
 
     def measure(self, figure, entry, jobs, number):

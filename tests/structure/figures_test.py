@@ -145,7 +145,7 @@ class Sessions(unittest.TestCase):
     def test_a_figure_that_had_no_time_is_named(self):
         scale = dataclasses.replace(systems.QUICK, seconds=3)
         found, _ = self.run_session(scale, [self.figure("a", 4), self.figure("b", 1)])
-        self.assertEqual(found[1]["series"][0]["left_out"], "no time was left")
+        self.assertEqual(found[1]["series"][0]["left_out"], session.NO_TIME)
 
     def test_figures_of_one_command_share_its_runs(self):
         one = self.figure("a", 1)
@@ -240,10 +240,16 @@ class Reports(unittest.TestCase):
 
     def test_figures_of_the_report_are_kept_where_that_is_asked_for(self):
         self.run_figures("--libgex-alone", names=("sum-shm",))
-        self.run_figures("--libgex-alone", "--keep", names=("put-get-latency-shm",))
+        self.run_figures("--libgex-alone", "--keep", names=("put-get-latency-shm",), INTERRUPT_AT="4")
         self.assertEqual([one["name"] for one in self.results()["figures"]], ["put-get-latency-shm", "sum-shm"])
         self.run_figures("--libgex-alone", names=("sum-shm",))
         self.assertEqual([one["name"] for one in self.results()["figures"]], ["sum-shm"])
+
+    def test_figures_without_time_leave_a_partial_report_and_are_no_failure(self):
+        done = self.run_figures("--libgex-alone", "--seconds", "1e-9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.results()["state"], "partial")
+        self.assertIn("no time was left", (self.report / "index.html").read_text())
 
     def test_a_full_disk_is_one_line_and_keeps_the_last_results(self):
         self.report.mkdir()
