@@ -359,12 +359,12 @@ void broadcast_on_device() {
                                       &word, &word, sizeof word, 0));
 }
 
-/// Rank 1 calls the library no more.
-void put_unanswered() {
+/// Rank 1 calls the library no more. What rank 0 puts before that may still be answered.
+[[noreturn]] void put_unanswered() {
   barrier();
   const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[first].endpoint));
   while (rank == 1) pause();
-  gex_RMA_PutBlocking(pair, 1, at_rank[first][1], private_memory.data(), 24, 0);
+  for (;;) gex_RMA_PutBlocking(pair, 1, at_rank[first][1], private_memory.data(), 24, 0);
 }
 
 /// Wrong arguments of a kind and of a segment, with their error codes.

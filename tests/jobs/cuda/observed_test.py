@@ -17,12 +17,12 @@ APART = ("--conduit", "emu", "-E", "GASNET_SUPERNODE_MAXSIZE=1")
 def run(*command):
     done = subprocess.run([str(word) for word in command], text=True, check=False, timeout=60,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    print(done.stdout)
     return done.stdout
 
 
 def expect(text, output):
     if text not in output:
+        print(output)
         sys.exit(f"observed_test.py: there is no '{text}'")
 
 
