@@ -100,7 +100,7 @@ std::uint64_t code_token(void (*function)()) {
 
 void (*code_address(std::uint64_t token))() {
   // Most messages run functions of one file.
-  static thread_local Module last = {0, 0, 0, 0};
+  static thread_local Module last __attribute__((tls_model("initial-exec"))) = {0, 0, 0, 0};
   const auto name = std::uint16_t(token >> name_shift);
   const std::uint64_t offset = token & ((std::uint64_t(1) << name_shift) - 1);
   const auto has = [&](const Module& at) {

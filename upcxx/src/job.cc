@@ -15,8 +15,11 @@ namespace detail {
 
 Job job = {0, 1, nullptr};
 
-Process& process() {
+Process* made_process = nullptr;
+
+Process& make_process() {
   static Process* const made = new Process;
+  made_process = made;
   return *made;
 }
 

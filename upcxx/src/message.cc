@@ -51,10 +51,7 @@ class Blocks {
   Block* first_ = nullptr;
   std::size_t count_ = 0;
 };
-thread_local Blocks blocks;
-
-// Arrived messages that have not run, without the blocks that are used again.
-std::atomic<std::size_t> waiting_kibibytes{0};
+thread_local Blocks blocks __attribute__((tls_model("initial-exec")));
 
 void deliver(Message* message, persona* target) {
   PersonaAccess::inbox(target == nullptr ? process().master : *target).push(message);
@@ -143,9 +140,7 @@ std::size_t max_medium(intrank_t target) {
 
 }  // namespace
 
-bool has_backlog() {
-  return waiting_kibibytes.load(std::memory_order_relaxed) > process().max_backlog_kibibytes;
-}
+std::atomic<std::size_t> waiting_kibibytes{0};
 
 Message* MessageAccess::make(intrank_t source, std::uint64_t function, std::size_t bytes) {
   void* memory = bytes <= small_bytes ? blocks.take() : nullptr;
@@ -191,6 +186,9 @@ Outgoing::Outgoing(intrank_t target, std::size_t bytes, Begin begin)
     Message* const message = MessageAccess::make(target, 0, bytes);
     buffer_ = message;
     payload_ = room_of(message);
+  } else if (bytes <= max_small_bytes && begin == Begin::always) {
+    way_ = Way::small;
+    payload_ = small_;
   } else if (bytes <= max_medium(target)) {
     const gex_AM_SrcDesc_t descriptor = gex_AM_PrepareRequestMedium(
         process().world, gex_Rank_t(target), nullptr, bytes, bytes, nullptr,
@@ -254,6 +252,12 @@ void Outgoing::send(std::uint64_t function, persona* of_target) {
     auto* const message = static_cast<Message*>(buffer_);
     MessageAccess::set_function(message, function);
     deliver(message, of_target);
+    return;
+  }
+  if (way_ == Way::small) {
+    gex_AM_RequestMedium4(process().world, gex_Rank_t(target_), whole_index, payload_, bytes_,
+                          GEX_EVENT_NOW, 0, low(function), high(function), low(target),
+                          high(target));
     return;
   }
   if (way_ == Way::medium) {

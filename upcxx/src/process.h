@@ -2,6 +2,7 @@
 #ifndef UPCXX_SRC_PROCESS_H_
 #define UPCXX_SRC_PROCESS_H_
 
+#include <atomic>
 #include <memory>
 #include <upcxx/team.hpp>
 #include <vector>
@@ -40,8 +41,12 @@ struct Process {
   std::unique_ptr<persona_scope> master_scope;
 };
 
+extern Process* made_process;
+Process& make_process();
 /// Never destroyed: namespace-scope objects of clients use it in their destructors.
-Process& process();
+inline Process& process() {
+  return made_process != nullptr ? *made_process : make_process();
+}
 
 /// Polls, and runs callbacks if the level is user. Whether anything was found to do.
 bool make_progress(progress_level level);
@@ -52,8 +57,12 @@ void enter(const team& of, entry_barrier how, const char* call);
 /// Before the segment is attached, on every rank.
 void register_message_handlers(gex_EP_t endpoint);
 
+/// Arrived messages that have not run, without the blocks that are used again.
+extern std::atomic<std::size_t> waiting_kibibytes;
 /// More messages have arrived than this rank keeps: their functions are to be run first.
-bool has_backlog();
+inline bool has_backlog() {
+  return waiting_kibibytes.load(std::memory_order_relaxed) > process().max_backlog_kibibytes;
+}
 
 /// Reads a number with B, K, M, G, T or %, or without a unit in `unit`. Returns true if it is one.
 bool parse_size(const char* text, double unit, double* bytes);

@@ -50,12 +50,16 @@ class UPCXXI_EXPORT Outgoing {
   void send(std::uint64_t function, persona* of_target);
 
  private:
-  enum class Way { refused, self, medium, fragments };
+  enum class Way { refused, self, small, medium, fragments };
+  // Networks carry at least that in one message.
+  static constexpr std::size_t max_small_bytes = 512;
   intrank_t target_;
   Way way_;
   std::size_t bytes_;
   void* buffer_ = nullptr;
   unsigned char* payload_ = nullptr;
+  // A small payload is copied once more: that takes less than to ask for a buffer of the network's.
+  alignas(16) unsigned char small_[max_small_bytes];
 };
 
 /// Ready when a message of so many bytes can be begun without waiting.
