@@ -2,9 +2,9 @@
 
 #include <gasnet_mk.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 #include <utility>
 
