@@ -33,6 +33,7 @@ namespace {
 using Context = void*;
 using Address = unsigned long long;
 struct {
+  int (*init)(unsigned);
   int (*device_count)(int*);
   int (*create_context)(Context*, unsigned, int);
   int (*current)(Context*);
@@ -52,6 +53,7 @@ void load_driver() {
     member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(dlsym(library, name));
     CHECK(member != nullptr);
   };
+  find(driver.init, "cuInit");
   find(driver.device_count, "cuDeviceGetCount");
   find(driver.create_context, "cuCtxCreate_v2");
   find(driver.current, "cuCtxGetCurrent");
@@ -62,6 +64,8 @@ void load_driver() {
   find(driver.release, "cuMemFree_v2");
   find(driver.to_device, "cuMemcpyHtoD_v2");
   find(driver.to_host, "cuMemcpyDtoH_v2");
+  // Before the library does, in ranks that have a context first.
+  CHECK(driver.init(0) == 0);
 }
 
 /// The second device, or the first where there is no other.
