@@ -20,6 +20,7 @@
 #include <new>
 
 #include "base/cache_line.h"
+#include "base/os_cpu.h"
 #include "base/os_file.h"
 #include "child.h"
 
@@ -142,6 +143,29 @@ class Pair {
   pid_t peer_ = -1;
 };
 
+/// While it exists, the calling process is on the first of its processors.
+class BoundToOne {
+ public:
+  explicit BoundToOne(bool binds) {
+    if (!binds) return;
+    processors_ = gex::os::affinity();
+    bind(0);
+  }
+  BoundToOne(const BoundToOne&) = delete;
+  BoundToOne& operator=(const BoundToOne&) = delete;
+  ~BoundToOne() {
+    if (!processors_.empty()) gex::os::bind_to_cores(processors_);
+  }
+
+  /// Binds the calling process to that one, if there are so many.
+  void bind(std::size_t number) const {
+    if (number < processors_.size()) gex::os::pin_to_core(processors_[number]);
+  }
+
+ private:
+  std::vector<std::uint32_t> processors_;  ///< empty: nothing is bound
+};
+
 void work_a_little() {
   constexpr int turns = 10'000;
   for (int i = 0; i < turns; ++i) asm volatile("");
@@ -195,8 +219,10 @@ double bare_round_trip(BareWait wait, double milliseconds, std::string& trouble)
   return (end_ns - begin) / (number - before);
 }
 
-double bare_wake_up(BareWait wait, double milliseconds, std::string& trouble) {
-  const Pair pair(wait, trouble, [](End end) {
+double bare_wake_up(BareWait wait, Placing placing, double milliseconds, std::string& trouble) {
+  const BoundToOne bound(placing == Placing::bound);
+  const Pair pair(wait, trouble, [&bound](End end) {
+    bound.bind(1);
     for (std::uint32_t number = 1;; ++number) {
       end.receive(number);
       Words& words = end.words;

@@ -22,9 +22,15 @@ double bare_round_trip(BareWait wait, double milliseconds, std::string& trouble)
 /// Of at least one.
 double median(std::vector<double> values);
 
+/// Where the two run.
+enum class Placing {
+  bound,  ///< each on a processor of its own, as gexrun binds two ranks
+  free,   ///< where the kernel puts them
+};
+
 /// The nanoseconds from when one of them sends until the other, which has slept for milliseconds,
 /// goes on: the median. `wait`: one in the kernel.
-double bare_wake_up(BareWait wait, double milliseconds, std::string& trouble);
+double bare_wake_up(BareWait wait, Placing placing, double milliseconds, std::string& trouble);
 
 /// The nanoseconds that a fixed piece of work takes each of them while both only compute: beside
 /// other programs, the processor's share.

@@ -21,17 +21,20 @@ namespace {
 constexpr double round_ms = 16;
 
 /// With what of bare pairs an operation is compared.
-enum class Bare { round_trip, wake_up, nothing };
+enum class Bare { round_trip, wake_up, free_wake_up, nothing };
 struct Comparison {
-  const char* name;  ///< of the worker's
+  const char* name;
+  const char* of_worker;
   Bare over_memory;  ///< nothing: no other rank does what it waits for
   Bare over_network;
 };
-constexpr Comparison operations[] = {{"barrier", Bare::round_trip, Bare::round_trip},
-                                     {"am.short.rtt", Bare::round_trip, Bare::round_trip},
-                                     {"put.8", Bare::nothing, Bare::round_trip},
-                                     {"fadd.8", Bare::nothing, Bare::round_trip},
-                                     {"wake", Bare::wake_up, Bare::wake_up}};
+constexpr Comparison operations[] = {
+    {"barrier", "barrier", Bare::round_trip, Bare::round_trip},
+    {"am.short.rtt", "am.short.rtt", Bare::round_trip, Bare::round_trip},
+    {"put.8", "put.8", Bare::nothing, Bare::round_trip},
+    {"fadd.8", "fadd.8", Bare::nothing, Bare::round_trip},
+    {"wake", "wake", Bare::wake_up, Bare::wake_up},
+    {"wake.free", "wake", Bare::free_wake_up, Bare::free_wake_up}};
 constexpr const char* bare_work_name = "bare.work";
 constexpr const char* networks[] = {"smp", "udp", "ofi", "ucx", "mpi", "emu"};
 
@@ -54,9 +57,20 @@ using Best = std::pair<double, const char*>;  ///< nanoseconds, 0: none; and of 
 struct BestBare {
   Best round_trip{0, ""};
   Best wake_up{0, ""};
+  Best free_wake_up{0, ""};
 
   Best of(Bare bare) const {
-    return bare == Bare::round_trip ? round_trip : bare == Bare::wake_up ? wake_up : Best{0, ""};
+    switch (bare) {
+      case Bare::round_trip:
+        return round_trip;
+      case Bare::wake_up:
+        return wake_up;
+      case Bare::free_wake_up:
+        return free_wake_up;
+      case Bare::nothing:
+        break;
+    }
+    return {0, ""};
   }
 };
 
@@ -173,11 +187,15 @@ class Measuring {
       const auto round_trip = [wait](double milliseconds, std::string& trouble) {
         return bare_round_trip(wait, milliseconds, trouble);
       };
-      const auto wake = [wait](double milliseconds, std::string& trouble) {
-        return bare_wake_up(wait, milliseconds, trouble);
+      if (!measure(name, round_trip, &best.round_trip, name_of(wait))) return false;
+      if (wait == BareWait::spin) continue;
+      const auto wake = [wait](Placing placing) {
+        return [wait, placing](double milliseconds, std::string& trouble) {
+          return bare_wake_up(wait, placing, milliseconds, trouble);
+        };
       };
-      if (!measure(name, round_trip, &best.round_trip, name_of(wait)) ||
-          (wait != BareWait::spin && !measure(name + ".wake", wake, &best.wake_up, name_of(wait))))
+      if (!measure(name + ".wake", wake(Placing::bound), &best.wake_up, name_of(wait)) ||
+          !measure(name + ".wake.free", wake(Placing::free), &best.free_wake_up, name_of(wait)))
         return false;
     }
     return true;
@@ -188,7 +206,9 @@ class Measuring {
     std::vector<std::string> command{plan_.launcher, "-n", "2"};
     const bool is_apart = network != std::string("smp");
     if (is_apart) command.insert(command.end(), {"--conduit", network});
-    command.insert(command.end(), {plan_.worker(Mode::seq), "busy", operation.name,
+    if (operation.over_memory == Bare::free_wake_up)
+      command.insert(command.end(), {"--bind", "none"});
+    command.insert(command.end(), {plan_.worker(Mode::seq), "busy", operation.of_worker,
                                    std::to_string(plan_.rounds * round_ms)});
     if (is_apart) command.emplace_back("apart");
     const Finished finished = gexperf::run(quota != nullptr ? quota->within(command) : command);

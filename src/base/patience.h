@@ -6,7 +6,7 @@
 //   while (!done()) {
 //     if (poll()) patience.progressed();
 //     else if (patience.next(may_sleep, true) == Turn::sleep)
-//     patience.slept(sleep(patience.nap_ns()));
+//     patience.slept(sleep(patience.nap_ns));
 //   }
 //
 // With a core for each rank a wait looks again without a pause at first (`quick` turns, in which no
@@ -29,6 +29,7 @@
 
 #include "base/clock.h"
 #include "base/os_cpu.h"
+#include "base/os_time_slice.h"
 #include "base/spin.h"
 
 namespace gex {
@@ -139,7 +140,17 @@ struct PatienceActions {
   static inline constinit WaitHistory the_history{};
   static WaitHistory& history() noexcept { return the_history; }
   static void pause() noexcept { spin_pause(); }
-  static void yield() noexcept { os::yield(); }
+  /// It gives up what remains of the time slice, and so much of the thread's share: little of a
+  /// short one.
+  static void yield() noexcept {
+    os::shorten_time_slice();
+    os::yield();
+  }
+  /// It will look again for a while before it sleeps: those that are woken may take its place. With
+  /// more ranks than cores it soon offers its core.
+  static void spins() noexcept {
+    if (!oversubscribed()) os::restore_time_slice();
+  }
   /// Several times cheaper than `ticks_to_ns`: a wait reads the clock whenever it offers its core.
   static Tick now() noexcept { return ticks(); }
   static std::uint64_t to_ns(Tick interval) noexcept {
@@ -188,14 +199,13 @@ class BasicPatience {
   }
   [[gnu::noinline]] Turn next_slow(bool may_sleep, bool here) noexcept;
 
-  /// How long it may sleep: a millisecond at least, and no longer than the wait has lasted, so that
-  /// a wake-up that is missed at worst doubles the wait.
-  std::uint64_t nap_ns() const noexcept {
-    return std::clamp<std::uint64_t>(lasted_ns(), 1'000'000, 16'000'000);
-  }
+  /// How long a wait may sleep for which a bell rings. Not for ever, so that a ring that is missing
+  /// costs time and no hang; but a sleeper whose time is up is moved to the processor of its timer,
+  /// where it may be woken ten times later than on the one where its waker runs.
+  static constexpr std::uint64_t nap_ns = 16'000'000;
   /// How long a wait may sleep that may be for something which rings no bell.
   std::uint64_t client_nap_ns() const noexcept {
-    return std::clamp<std::uint64_t>(lasted_ns() / 32, 50'000, 16'000'000);
+    return std::clamp<std::uint64_t>(lasted_ns() / 32, 50'000, nap_ns);
   }
   /// After it has slept for so long.
   void slept(std::uint64_t nanoseconds) noexcept {
@@ -266,6 +276,7 @@ Turn BasicPatience<Actions>::next_slow(bool may_sleep, bool here) noexcept {
   const bool is_contended = contended<Actions>(seen_);
   if (sleeps && (blocks || Actions::to_ns(seen_ - begun_) >= limit_ns(mode, is_contended, crowded)))
     return Turn::sleep;
+  if (turn == 0) Actions::spins();
   if (!is_contended) history.has_core();
   // Where other programs want the core a yield may lose a time slice, and a sleep does not. With
   // more ranks than cores those who had it may be ranks of this job, to which it is to be offered.

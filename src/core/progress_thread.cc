@@ -18,6 +18,7 @@
 #include "base/os_futex.h"
 #include "base/os_task_limits.h"
 #include "base/os_thread.h"
+#include "base/os_time_slice.h"
 #include "base/spin.h"
 #include "core/process.h"
 #include "core/progress.h"
@@ -97,6 +98,8 @@ void serve_until_stopped(const ProgressThread& self, shm::Doorbell& bell) noexce
   const Server& server = detail::the_server;
   const bool always_naps = has_silent_ways() || !shm::Doorbell::is_exact();
   Pace pace;
+  // It never computes for long, and those that it serves wait for it.
+  os::shorten_time_slice();
   while (!self.stopping.load(std::memory_order_relaxed)) {
     const Served served = server.serve();
     // Threads of the client that poll advance those as well.

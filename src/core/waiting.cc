@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/os_time_slice.h"
 #include "base/patience.h"
 #include "core/network_watch.h"
 #include "core/thread.h"
@@ -82,6 +83,8 @@ void register_marks(void (*set_marks)() noexcept) noexcept {
 std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* context),
                                void* context) noexcept {
   constexpr std::uint64_t nap_ns = 50'000;
+  constexpr std::uint64_t inexact_ns = 1'000'000;
+  if (!shm::Doorbell::is_exact()) limit_ns = std::min(limit_ns, inexact_ns);
   if (detail::waiting.naps || has_unrung_work()) limit_ns = std::min(limit_ns, nap_ns);
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
@@ -93,6 +96,7 @@ std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* contex
   NetworkWatch watch;
   // A network that is at work shows it before the fence, which disturbs other ranks.
   if (!watch.may_sleep(limit_ns)) return 0;
+  os::shorten_time_slice();
   const auto look_last = [&]() noexcept {
     detail::last_look = true;
     found = look(context) || !watch.may_sleep(limit_ns);

@@ -342,9 +342,10 @@ def test_busy(gexperf):
     if "quota of 1' was left out" not in done.stderr:
         loads.append("quota of 1")
     bare = ["bare." + what for what in
-            ("work", "spin", "socket", "socket.wake", "futex", "futex.wake")]
+            ("work", "spin", "socket", "socket.wake", "socket.wake.free", "futex", "futex.wake",
+             "futex.wake.free")]
     operations = [f"{network}.{operation}" for network in ("smp", "udp")
-                  for operation in ("barrier", "am.short.rtt", "put.8", "fadd.8", "wake")]
+                  for operation in ("barrier", "am.short.rtt", "put.8", "fadd.8", "wake", "wake.free")]
     expected = [(name, load) for load in loads
                 for name in ([] if load == "quota of 1" else bare) + operations]
     check([(one["name"], one["beside"]) for one in found] == expected, "other figures than expected")
