@@ -26,6 +26,7 @@ import sys
 
 import catalogue
 import page
+import parts
 import results
 import session
 import systems
@@ -190,7 +191,7 @@ def choose(names, only):
     for figure in chosen:
         series = tuple(one for one in figure.series if systems.SYSTEMS[one.system].is_ours)
         if series:
-            kept.append(catalogue.without_peers(figure, series))
+            kept.append(parts.without_peers(figure, series))
     return kept
 
 
@@ -201,7 +202,8 @@ def parse_options():
     parser.add_argument("--list", action="store_true", help="print the names of the figures")
     parser.add_argument("--scale", choices=SCALES, default="full",
                         help="quick: in less than five minutes; tiny: that everything runs, not how fast")
-    parser.add_argument("--seconds", type=float, help="begin nothing after so many (default: the scale's limit)")
+    parser.add_argument("--seconds", type=float,
+                        help="begin nothing after so many (default: the scale's limit)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release",
                         help="the build's folder (default: %(default)s)")
     parser.add_argument("--report", type=pathlib.Path, default=pathlib.Path("report"),

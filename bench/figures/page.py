@@ -73,7 +73,8 @@ def page(found, folder):
     yield f"<title>libgex: the papers' figures</title><style>{STYLE}</style></head><body>"
     yield "<h1>The papers' figures, measured here</h1>"
     state = "" if found["state"] == "complete" else f" <strong>This report is {found['state']}.</strong>"
-    yield f"<p>{html.escape(found['machine'])}, {html.escape(found['begun'])}, scale {found['scale']}.{state}</p>"
+    yield (f"<p>{html.escape(found['machine'])}, {html.escape(found['begun'])}, scale {found['scale']}."
+           f"{state}</p>")
     yield f"<p><code>{html.escape(found['command'])}</code></p><ul>"
     yield from (f"<li>{html.escape(name)}: {html.escape(version)}</li>"
                 for name, version in found["versions"].items())

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from catalogue import WHOLE
+from parts import WHOLE
 from systems import SYSTEMS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

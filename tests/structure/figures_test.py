@@ -22,6 +22,7 @@ sys.path.insert(0, str(FOLDER))
 
 import catalogue  # noqa: E402  below the path
 import figures  # noqa: E402
+import parts  # noqa: E402
 import results  # noqa: E402
 import session  # noqa: E402
 import systems  # noqa: E402
@@ -107,7 +108,7 @@ class Numbers(unittest.TestCase):
         self.assertIn("Here: not measured.", text.headline(one))
 
     def test_a_thinned_curve_keeps_its_ends_and_the_headline(self):
-        sizes = list(catalogue.powers(8, 1 << 20))
+        sizes = list(parts.powers(8, 1 << 20))
         self.assertEqual(session.thinned(sizes, 3, [4096]), [8, 2048, 4096, 1 << 20])
         self.assertEqual(session.thinned(sizes, 0), sizes)
 
@@ -132,8 +133,8 @@ class Sessions(unittest.TestCase):
         return found["figures"], commands
 
     def figure(self, name, count):
-        series = tuple(catalogue.Series(f"{name}{i}", "gex", f"{name}{i}") for i in range(count))
-        return catalogue.Figure(name, "t", "p", "n", (8, 64), series, catalogue.MICROSECONDS)
+        series = tuple(parts.Series(f"{name}{i}", "gex", f"{name}{i}") for i in range(count))
+        return parts.Figure(name, "t", "p", "n", (8, 64), series, parts.MICROSECONDS)
 
     def test_rounds_begin_as_long_as_they_end_in_time(self):
         scale = dataclasses.replace(systems.QUICK, rounds=3, seconds=10)

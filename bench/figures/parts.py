@@ -1,0 +1,132 @@
+"""What a figure is made of: its series, units and headline, and the commands that measure it."""
+
+import dataclasses
+
+
+def powers(first, last):
+    """Powers of two."""
+    size = first
+    while size <= last:
+        yield size
+        size *= 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Unit:
+    """What becomes of a measured number, mostly nanoseconds of one operation."""
+
+    name: str
+    better: str  # "less" or "more"
+    of: callable  # of the number and the x
+
+
+MICROSECONDS = Unit("us", "less", lambda ns, x: ns / 1e3)
+MEGABYTES = Unit("MB/s", "more", lambda ns, x: x * 1e3 / ns)
+SECONDS = Unit("s", "less", lambda seconds, x: seconds)
+MILLISECONDS = Unit("ms", "less", lambda ns, x: ns / 1e6)
+MILLIONS = Unit("million/s", "more", lambda ns, x: 1e3 / ns)
+MESSAGES_TO_EACH = Unit("us a message to each", "less", lambda ns, ranks: ns / 1e3)
+PRINTED_MILLIONS = Unit("million/s", "more", lambda value, x: value)
+ALL_MILLIONS = Unit("million/s of all ranks", "more", lambda ns, ranks: ranks * 1e3 / ns)
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    label: str
+    system: str  # of systems.SYSTEMS
+    row: str     # the operation; {x} stands for the category
+    environment: dict = dataclasses.field(default_factory=dict)  # likewise
+    kind: str = ""  # libgex is compared with peers of the kind
+
+
+@dataclasses.dataclass(frozen=True)
+class Headline:
+    """The number that the paper is known for: how many times as good `one` is as `other`, where each is the
+    best of its labels."""
+
+    text: str
+    paper: float  # None: the paper has no number
+    one: tuple
+    other: tuple
+    at: object = "best"  # an x, "best" of all, their "mean", or "bests": each at its own best x
+    why: str = ""        # why ours differs
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One command: its arguments, and which row it prints for which x."""
+
+    ranks: int
+    arguments: list
+    environment: dict
+    rows: dict
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    name: str
+    title: str
+    paper: str
+    network: str
+    xs: tuple
+    series: tuple
+    unit: Unit
+    x: str = "bytes"  # what the x axis is; "ranks": each has a job of its own
+    headline: Headline = None
+    note: str = ""
+    categories: bool = False  # xs are names
+    ranks: int = 2
+
+    def jobs(self, series, xs, scale):
+        """The commands of a round."""
+        if self.x == "ranks":
+            return [self._job(series, [x], x, scale) for x in xs]
+        if any("{x}" in value for value in series.environment.values()):
+            return [self._job(series, [x], self.ranks, scale) for x in xs]
+        return [self._job(series, xs, self.ranks, scale)]
+
+    def _job(self, series, xs, ranks, scale):
+        environment = {name: value.format(x=xs[0]) for name, value in series.environment.items()}
+        arguments, rows = ARGUMENTS.get(series.system, peer_arguments)(self, series.row, xs, scale)
+        return Job(ranks, arguments, environment, rows)
+
+
+# The row that a command's own time is, from its start to its end.
+WHOLE = "whole"
+
+
+def peer_arguments(figure, row, xs, scale):
+    """Of the programs in bench/peers."""
+    if row == WHOLE:
+        return [], {x: WHOLE for x in xs}
+    options = ["--samples", str(scale.samples), "--ms", f"{scale.milliseconds:g}"]
+    if figure.x == "bytes":
+        return ([*options, f"{row}:{','.join(str(x) for x in xs)}"], {x: f"{row}.{x}" for x in xs})
+    named = {x: row.format(x=x) for x in xs}
+    return [*options, *(f"{name}:8" for name in named.values())], {x: f"{name}.8" for x, name in named.items()}
+
+
+def gexperf_arguments(figure, row, xs, scale):
+    named = {x: row.format(x=x) for x in xs}
+    rows = (name.removesuffix(".limit") for name in named.values())
+    return ["--json", "--rounds", str(scale.samples), "--runs", "1", "--tries", "1", *rows], named
+
+
+def ft_arguments(figure, row, xs, scale):
+    """Of apps/ft: one variant, or all where they are what x is."""
+    variant = row.split(".")[0]
+    words = [] if "{x}" in variant else ["--variant", variant]
+    return (["--class", scale.ft_class, "--json", *words], {x: row.format(x=x) for x in xs})
+
+
+def fftw_arguments(figure, row, xs, scale):
+    return ["--class", scale.ft_class], {x: row.format(x=x) for x in xs}
+
+
+ARGUMENTS = {"gexperf": gexperf_arguments, "ft": ft_arguments, "ft_mpi": ft_arguments,
+             "fftw": fftw_arguments}
+
+
+def without_peers(figure, series):
+    """The figure with these series alone."""
+    return dataclasses.replace(figure, series=series)
