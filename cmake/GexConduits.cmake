@@ -159,7 +159,7 @@ function(gex_conduit_objects target output)
   endif()
   # What does not depend on the form is compiled once.
   add_library(${target}_objects OBJECT ${arg_SOURCES})
-  gex_join_sources(${target}_objects)
+  gex_join_sources(${target}_objects INLINED)
   foreach(one IN LISTS targets)
     add_library(${one} MODULE ${arg_CHECKING} $<TARGET_OBJECTS:${target}_objects>)
     set(folder ${PROJECT_BINARY_DIR}/lib)

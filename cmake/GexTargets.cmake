@@ -59,15 +59,21 @@ function(gex_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
-# gex_join_sources(<target>): several sources of the target are compiled as one, where the build allows
-# it. Its sources need names of their own then, even for what is theirs alone.
-option(GEX_JOIN_SOURCES "Compile several sources as one where speed is not measured" ON)
+# gex_join_sources(<target> [INLINED]): several sources of the target are compiled as one, where the build
+# allows it. Its sources need names of their own then, even for what is theirs alone. INLINED: as much is
+# inlined as if each were compiled alone.
+option(GEX_JOIN_SOURCES "Compile several sources as one" ON)
 function(gex_join_sources target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "INLINED" "" "")
   if(GEX_JOIN_SOURCES)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     # What a source defines seems to be a header's, whose unnamed namespace differs from place to place.
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+    if(arg_INLINED)
+      target_compile_options(${target} PRIVATE
+        $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=large-unit-insns=1000000>)
+    endif()
   endif()
 endfunction()
 
