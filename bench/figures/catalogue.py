@@ -191,8 +191,8 @@ FIGURES = (
             Series("reactive, 5 in turn", "gex", "inattentive.5.reactive"),
             Series("reactive, cyclic", "gex", "inattentive.1.reactive"),
         ),
-        headline=Headline("injection that reacts takes up to 93% less time than a static schedule", 14.3, ("reactive, all at once",),
-                          ("static, all at once",),
+        headline=Headline("injection that reacts takes up to 93% less time than a static schedule", 14.3,
+                          ("reactive, all at once",), ("static, all at once",),
                           why="The paper had 4 to 64 receivers, each with a core; buffers held 3 messages.")),
     Figure(
         "local-completion-udp", "Flood of puts, by when the source may be written again",
