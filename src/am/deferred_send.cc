@@ -1,6 +1,8 @@
 #include "am/deferred_send.h"
 
 #include <cstddef>
+#include <iterator>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -15,15 +17,30 @@ namespace {
 struct Queue {
   SpinLock lock;
   std::vector<std::unique_ptr<DeferredSend>> sends;
+  bool is_advanced = false;  ///< by some thread, which has taken those that there were
 };
 Immortal<Queue> the_queue;
 
 bool advance_deferred() noexcept {
   Queue& queue = the_queue.get();
-  // One thread at a time: the others' polls have nothing to add.
-  if (!queue.lock.try_lock()) return false;
-  const std::size_t gone = std::erase_if(queue.sends, [](auto& send) { return send->advance(); });
-  queue.lock.unlock();
+  std::vector<std::unique_ptr<DeferredSend>> taken;
+  {
+    // One thread at a time: the others' polls have nothing to add.
+    if (!queue.lock.try_lock()) return false;
+    const std::lock_guard guard(queue.lock, std::adopt_lock);
+    if (queue.is_advanced) return false;
+    queue.is_advanced = true;
+    taken.swap(queue.sends);
+  }
+  const std::size_t gone = std::erase_if(taken, [](auto& send) { return send->advance(); });
+  {
+    const OptionalGuard guard(queue.lock, true);
+    // What was deferred meanwhile comes behind.
+    taken.insert(taken.end(), std::make_move_iterator(queue.sends.begin()),
+                 std::make_move_iterator(queue.sends.end()));
+    queue.sends.swap(taken);
+    queue.is_advanced = false;
+  }
   for (std::size_t i = 0; i < gone; ++i) unwant_polls();
   return gone != 0;
 }

@@ -2,11 +2,11 @@
 // A message that is sent or delivered later than its call, with copies of all that it refers to.
 
 #include <cstddef>
-#include <cstring>
 #include <memory>
 
 #include "am/copy.h"
 #include "am/outbound.h"
+#include "core/memory.h"
 
 namespace gex::am {
 
@@ -15,7 +15,7 @@ struct KeptOutbound {
       : message(original), payload(std::make_unique_for_overwrite<std::byte[]>(original.size)) {
     copy_chunks(args, original.args, original.arg_count * sizeof *original.args);
     message.args = args;
-    if (original.size != 0) std::memcpy(payload.get(), original.payload, original.size);
+    if (original.size != 0) copy_memory(payload.get(), original.payload, original.size);
     message.payload = payload.get();
   }
   // `message` refers to it.

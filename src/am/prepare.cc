@@ -10,6 +10,7 @@
 #include "am/to_self.h"
 #include "am/token.h"
 #include "base/error.h"
+#include "core/memory.h"
 #include "core/progress.h"
 #include "core/team.h"
 #include "core/thread.h"
@@ -137,7 +138,8 @@ gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& argume
 }
 
 int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) noexcept {
-  message.payload = descriptor->address;
+  const OnHost payload(descriptor->address, message.size);
+  message.payload = payload.get();
   message.slab = descriptor->slab;
   message.built = descriptor->in_conduit;
   message.payload_is_ours = !descriptor->client_buffer;

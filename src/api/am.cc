@@ -13,6 +13,7 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
+#include "core/memory.h"
 #include "core/team.h"
 #include "core/thread.h"
 #include "observe/in_call.h"
@@ -241,7 +242,8 @@ int send_medium(AnyCall& call, const gex::am::Route& route, std::uint32_t what,
   call.transfers(route.jobrank, nbytes);
   check_payload(call, nbytes, gex::am::max_medium(route.jobrank), lc_opt, false);
   Outbound out = request_of(what, Category::medium, args);
-  out.payload = source_addr;
+  const gex::OnHost payload(source_addr, nbytes);
+  out.payload = payload.get();
   out.size = nbytes;
   if (call.returns(gex::am::send_request(route, out, immediate(flags))) != 0) return 1;
   complete_locally(lc_opt);
@@ -295,7 +297,8 @@ int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_a
   check_payload(call, nbytes, gex::am::max_medium(token->header.source), lc_opt, true);
   if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::medium, numargs, args);
-  out.payload = local_address(source_addr, token->endpoint, flags);
+  const gex::OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
+  out.payload = payload.get();
   out.size = nbytes;
   gex::am::send_reply(token, out);
   complete_locally(lc_opt);
@@ -401,7 +404,8 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
   if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
   out.endpoints = gex::am::endpoints_of(target.local_endpoint, target.endpoint);
-  out.payload = local_address(source_addr, target.local_endpoint, flags);
+  const gex::OnHost payload(local_address(source_addr, target.local_endpoint, flags), nbytes);
+  out.payload = payload.get();
   out.size = nbytes;
   out.destination = remote_address(dest_addr, target.segment(), flags);
   const int refused = call.returns(gex::rma::send_long_request(target, out, immediate(flags)));
@@ -419,7 +423,8 @@ int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* so
                 true);
   if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
-  out.payload = local_address(source_addr, token->endpoint, flags);
+  const gex::OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
+  out.payload = payload.get();
   out.size = nbytes;
   out.destination = remote_address(dest_addr, gex::rma::segment_of_requester(token), flags);
   gex::rma::send_long_reply(token, out);

@@ -7,6 +7,7 @@
 #include "am/prepare.h"
 #include "am/to_self.h"
 #include "am/token.h"
+#include "core/memory.h"
 #include "core/observed.h"
 #include "core/team.h"
 #include "observe/in_call.h"
@@ -72,6 +73,11 @@ bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
 }
 gex_AM_Index_t handler_of(std::uint32_t what) {
   return gex::MessageHeader{what, 0, 0}.handler();
+}
+
+/// Returns true if the processor reads a payload where the client names it.
+bool is_readable(const void* source_addr, gex_Flags_t flags) {
+  return (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && gex::kind_at(source_addr) == nullptr;
 }
 
 /// The whole route of a request for whose shortest way this was found.
@@ -145,7 +151,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
                                              const void* source_addr, size_t nbytes,
                                              gex_Event_t* lc_opt, gex_Flags_t flags,
                                              unsigned int numargs, const gex_AM_Arg_t* args) {
-  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && nbytes <= gex::max_medium_payload &&
+  if (is_readable(source_addr, flags) && nbytes <= gex::max_medium_payload &&
       is_call(token, handler)) {
     token->may_reply = false;
     complete_locally(lc_opt);
@@ -190,7 +196,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
                                                          gex_Event_t* lc_opt, gex_Flags_t flags,
                                                          unsigned int numargs,
                                                          const gex_AM_Arg_t* args, bool threaded) {
-  if (GEX_IS_READABLE_TEAM_(tm) && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
+  if (GEX_IS_READABLE_TEAM_(tm) && is_readable(source_addr, flags)) [[likely]] {
     const ExpressTarget to(tm, rank);
     const Lookup found = to.link();
     const std::uint32_t what = to.what(handler, Category::medium, numargs);
@@ -240,7 +246,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
                                                        unsigned int numargs,
                                                        const gex_AM_Arg_t* args, bool threaded) {
   gex::am::Link* link = express_reply_link(token);
-  if (link != nullptr && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) [[likely]] {
+  if (link != nullptr && is_readable(source_addr, flags)) [[likely]] {
     const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
     const Express sent = gex::am::send_medium(link, gex::shm::replies, what, args, numargs,
                                               source_addr, nbytes, threaded);

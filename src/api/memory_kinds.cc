@@ -1,6 +1,7 @@
 // Entry points: memory kinds.
 
 #include <gasnet_mk.h>
+#include <gex/mk_streams.h>
 
 #include <string>
 
@@ -8,8 +9,11 @@
 #include "base/error.h"
 #include "core/process.h"
 #include "core/refuse.h"
+#include "core/team.h"
 #include "kinds/kinds.h"
 #include "observe/in_call.h"
+#include "rma/rma.h"
+#include "rma/stream_order.h"
 #include "way/memory_route.h"
 
 namespace {
@@ -26,6 +30,13 @@ bool is_class(gex_MK_Class_t kind_class) {
       return true;
   }
   return false;
+}
+
+/// The kind behind a handle that is not the host's.
+const gex::MemoryKind& device_kind(gex_MK_t kind, const char* call) {
+  if (kind == GEX_MK_HOST || !gex::kinds::exists(kind))
+    gex::fatal("%s: the memory kind is GEX_MK_HOST or does not exist; a device's is needed", call);
+  return *kind->kind;
 }
 
 }  // namespace
@@ -67,6 +78,31 @@ void gex_MK_Destroy(gex_MK_t memkind, gex_Flags_t flags) {
   if (const std::uint32_t segments = memkind->segments.load(std::memory_order_relaxed))
     gex::fatal("%s: the memory kind has %u segment(s)", call, segments);
   gex::kinds::destroy(memkind);
+}
+
+gex_Event_t gex_MK_PutAfterNB(gex_TM_t tm, gex_Rank_t rank, void* dest, void* src, size_t nbytes,
+                              gex_MK_t kind, void* device_event, gex_Flags_t flags) {
+  const gex::InCall in_call(Call::mk_put_after);
+  const gex::MemoryKind& of = device_kind(kind, name_of(in_call));
+  if (gex::checked()) gex::require_peer(tm, rank, name_of(in_call));
+  const gex::rma::ResolvedTransfer transfer =
+      gex::rma::resolve_transfer(tm, rank, src, dest, nbytes, flags & ~GEX_FLAG_IMMEDIATE, in_call);
+  if (nbytes == 0) return GEX_EVENT_INVALID;
+  return gex::rma::put_after(transfer, of, device_event, flags);
+}
+
+void gex_MK_StreamWait(gex_MK_t kind, void* stream, gex_Event_t event, gex_Flags_t flags) {
+  const gex::InCall in_call(Call::mk_stream_wait);
+  const char* call = name_of(in_call);
+  gex::warn_of_flags(flags, 0, call);
+  if (event == GEX_EVENT_NO_OP) gex::fatal("%s: the event is GEX_EVENT_NO_OP", call);
+  gex::rma::hold_stream(device_kind(kind, call), stream, event, in_call);
+}
+
+void* gex_MK_QueryPeerPointer(gex_TM_t tm, gex_Rank_t rank) {
+  if (gex::checked()) gex::require_peer(tm, rank, __func__);
+  const gex::PublishedSegment& segment = gex::resolve(tm, rank).segment();
+  return segment.kind == gex::net::host_memory ? nullptr : segment.reached;
 }
 
 }  // extern "C"

@@ -35,6 +35,7 @@ void idle_poll(bool serve) noexcept {
 
 void start_library(const CommandLine& line) {
   launch::register_launch_hook();
+  kinds::expect();
   start_process(am::deliver_from_network, line);
   am::start();
   report_pairs();

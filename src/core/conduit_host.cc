@@ -14,6 +14,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/os_file.h"
+#include "core/memory.h"
 #include "core/process.h"
 #include "core/thread.h"
 #include "core/waiting.h"
@@ -132,6 +133,7 @@ std::uint64_t draw_cookie(job::Job& job) {
 }  // namespace
 
 const net::Host& conduit_host() noexcept {
+  host.device_kinds = expected_kinds();
   return host;
 }
 
@@ -160,7 +162,8 @@ const net::Host& complete_conduit_host(Deliver deliver) {
           .lost_peer = host_lost_peer,
           .warn = host_warn,
           .inform = host_inform,
-          .choose_address = host_choose_address};
+          .choose_address = host_choose_address,
+          .device_kinds = expected_kinds()};
   return host;
 }
 

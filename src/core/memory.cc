@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/immortal.h"
+#include "core/thread.h"
 
 namespace gex {
 
@@ -77,6 +78,8 @@ void store(const std::vector<Piece>& pieces) {
   detail::kinds_end.store(end, std::memory_order_relaxed);
 }
 
+constinit std::uint64_t expected = 0;
+
 /// The first piece that ends behind `address`: its kind, and where it begins; null if there is
 /// none.
 struct Found {
@@ -108,6 +111,34 @@ Found first_behind(std::uintptr_t address) noexcept {
 }
 
 }  // namespace
+
+void* MemoryKind::allocate_host(std::size_t) const noexcept {
+  return nullptr;
+}
+
+void MemoryKind::begin_copy_rows(const Rows& rows, StdCompletion::Word* done,
+                                 StdCompletion::Word* local) const noexcept {
+  for (std::size_t i = 0; i < rows.count; ++i)
+    copy(rows.to + i * rows.to_stride, rows.from + i * rows.from_stride, rows.width);
+  complete(done);
+  if (local != nullptr) complete(local);
+}
+
+void MemoryKind::pin(const HostRange&, const void*, std::size_t) const noexcept {
+}
+
+std::string MemoryKind::follow_event(void*, StdCompletion::Word*) const {
+  return "it has no events";
+}
+
+std::atomic<std::uint32_t>* MemoryKind::hold_stream(void*, std::string& why) const {
+  why = "it has no streams";
+  return nullptr;
+}
+
+int MemoryKind::export_descriptor(const void*, std::size_t, std::uint64_t&) const noexcept {
+  return -1;
+}
 
 const MemoryKind* detail::find_kind(const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -192,6 +223,14 @@ void register_unknown_memory(std::string (*describe)(const void* address)) noexc
 std::string describe_unknown_memory(const void* address) {
   return describe_unknown == nullptr || kind_at(address) != nullptr ? std::string()
                                                                     : describe_unknown(address);
+}
+
+void expect_kinds(std::uint64_t kinds) noexcept {
+  expected = kinds;
+}
+
+std::uint64_t expected_kinds() noexcept {
+  return expected;
 }
 
 void require_host_memory(const void* address, const char* what, const char* call) noexcept {

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,24 @@
 #include "core/completion.h"
 
 namespace gex {
+
+/// Rows of a copy.
+struct Rows {
+  std::byte* to;
+  std::size_t to_stride;
+  const std::byte* from;
+  std::size_t from_stride;
+  std::size_t width;  ///< bytes
+  std::size_t count;
+};
+
+/// All of a segment of the host's memory, as it is mapped here.
+struct HostRange {
+  std::byte* begin;
+  std::size_t bytes;
+};
+
+inline constexpr std::uint32_t gate_open = 1;
 
 /// Memory of one kind on one device, and what copies it. A room that has such memory derives from
 /// it. Its functions may be called by any thread, in handlers too.
@@ -59,6 +78,33 @@ class MemoryKind {
 
   /// Why a client's memory cannot be a segment of this kind; nothing: it can.
   virtual std::optional<std::string> refuses(const void* address, std::size_t bytes) const = 0;
+
+  // What a kind may do better, or have, than what these do.
+
+  /// Allocates memory of the host that copies of this class of kinds reach fastest, for the life of
+  /// the process; null: there is none.
+  virtual void* allocate_host(std::size_t bytes) const noexcept;
+
+  /// Begins to copy rows, of which each end has one every so many bytes, at least `width`.
+  virtual void begin_copy_rows(const Rows& rows, StdCompletion::Word* done,
+                               StdCompletion::Word* local) const noexcept;
+
+  /// Memory of the host that is mapped here for longer: copies to and from these bytes of it may
+  /// have it registered with the devices, until `MemorySharing::unpin`.
+  virtual void pin(const HostRange& range, const void* address, std::size_t bytes) const noexcept;
+
+  /// Has polls complete one part of `happened` once a device's event, which the client has
+  /// recorded, has happened. Returns why that cannot be had, or nothing.
+  virtual std::string follow_event(void* event, StdCompletion::Word* happened) const;
+
+  /// Has later work of a stream of the client's wait until the caller writes `gate_open` to the
+  /// word that this returns; null, with the reason in `why`: it cannot be made to.
+  virtual std::atomic<std::uint32_t>* hold_stream(void* stream, std::string& why) const;
+
+  /// Makes a dma-buf of such memory, by which networks register it, and the place of the memory in
+  /// that; -1: there is none.
+  virtual int export_descriptor(const void* address, std::size_t bytes,
+                                std::uint64_t& offset) const noexcept;
 
  protected:
   ~MemoryKind() = default;
@@ -100,6 +146,26 @@ inline void copy_memory(void* to, const void* from, std::size_t bytes) noexcept 
     detail::copy_by_kind(to, from, bytes);
 }
 
+/// Bytes for the processor to read: where they lie, or a copy if that is memory of another kind.
+class OnHost {
+ public:
+  OnHost(const void* from, std::size_t bytes) : bytes_(from) {
+    if (bytes == 0 || kind_at(from) == nullptr) [[likely]]
+      return;
+    copy_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    copy_memory(copy_.get(), from, bytes);
+    bytes_ = copy_.get();
+  }
+  OnHost(const OnHost&) = delete;
+  OnHost& operator=(const OnHost&) = delete;
+
+  const void* get() const noexcept { return bytes_; }
+
+ private:
+  const void* bytes_;
+  std::unique_ptr<std::byte[]> copy_;
+};
+
 /// Fills bytes that may lie in a segment of this process's, whatever its kind.
 inline void fill_memory(void* to, int value, std::size_t bytes) noexcept {
   if (!has_other_kinds()) [[likely]]
@@ -116,6 +182,10 @@ void remove_memory(const void* address) noexcept;
 void register_unknown_memory(std::string (*describe)(const void* address)) noexcept;
 /// "memory of CUDA device 0, of no segment"; empty: it is the host's, or a segment's.
 std::string describe_unknown_memory(const void* address);
+
+/// The kinds, as bits by net::MemoryKind, of which this machine may have memory. Start-up only.
+void expect_kinds(std::uint64_t kinds) noexcept;
+std::uint64_t expected_kinds() noexcept;
 
 /// Ends the job if the address lies in memory of another kind than the host's, which `call` cannot
 /// work on: `what` names the memory for the message ("the source").

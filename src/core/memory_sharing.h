@@ -50,6 +50,8 @@ struct MemorySharing {
   /// Opens a segment of a process of this host that has sent what it needs, if it is exported.
   OpenedMemory (*open)(const ExportedMemory& exported, std::size_t bytes);
   void (*close)(const OpenedMemory& opened);
+  /// Memory of the host that begins there is about to be no segment any more, or not mapped.
+  void (*unpin)(const void* begin);
 };
 
 /// Start-up only.

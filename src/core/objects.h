@@ -48,7 +48,8 @@ struct _gex_Segment {
   std::shared_ptr<void> memory;           ///< of the library's, not shared; it ends with this
   std::uint32_t bindings = 0;             ///< endpoints it is bound to
   /// With the network (give_to_network, core/segment.h).
-  enum class Registration : unsigned char { none, refused, done } registration{};
+  enum class Registration : unsigned char { none, refused, done };
+  std::atomic<Registration> registration{Registration::none};
   std::vector<std::uint64_t> key;  ///< the network's, once registered
 
   bool contains(const void* start, std::size_t bytes) const noexcept {

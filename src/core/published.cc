@@ -86,7 +86,10 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
     }
   }
   // Only now, so that a segment which has not changed keeps its mapping.
-  if (entry.mapped != nullptr) neighborhood.unmap_segment(entry.mapped);
+  if (entry.mapped != nullptr) {
+    if (memory_sharing() != nullptr) memory_sharing()->unpin(entry.mapped);
+    neighborhood.unmap_segment(entry.mapped);
+  }
   if (entry.reached != nullptr) memory_sharing()->close({entry.reached, entry.reached_by});
   entry = segment;
 }

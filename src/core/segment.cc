@@ -8,10 +8,12 @@
 
 #include "base/env.h"
 #include "base/immortal.h"
+#include "base/os_file.h"
 #include "base/os_mapping.h"
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
 #include "core/live_objects.h"
+#include "core/memory_sharing.h"
 #include "core/process.h"
 
 namespace gex {
@@ -99,7 +101,10 @@ void destroy_segment(gex_Segment_t segment, bool untouched) {
   const std::lock_guard lock(segments_change);
   if (segment->registration == _gex_Segment::Registration::done)
     process().conduit->deregister_segment(segment->key.data());
-  if (segment->kind != nullptr) remove_memory(segment->address);
+  if (segment->kind != nullptr)
+    remove_memory(segment->address);
+  else if (memory_sharing() != nullptr)
+    memory_sharing()->unpin(segment->address);
   if (segment->made_of != nullptr)
     segment->made_of->segments.fetch_sub(1, std::memory_order_relaxed);
   if (segment->shared) process().neighborhood.give_segment_back(segment->address, untouched);
@@ -138,16 +143,34 @@ bool give_to_network(_gex_Segment& segment) {
   // A kind that came after the conduit is not in its capabilities, and is not shown to it.
   const net::MemoryKind kind = net_kind_of(segment);
   if ((conduit->capabilities & std::uint64_t{1} << kind) == 0) return false;
+  // Acquire: who finds it done finds the key.
+  Registration registration = segment.registration.load(std::memory_order_acquire);
+  if (registration != Registration::none) return registration == Registration::done;
   const std::lock_guard lock(segments_change);
-  if (segment.registration == Registration::none) {
-    const net::SegmentMemory memory{segment.address, segment.size, kind,
-                                    segment.kind != nullptr ? segment.kind->device : 0};
+  registration = segment.registration.load(std::memory_order_relaxed);
+  if (registration == Registration::none) {
+    net::SegmentMemory memory{segment.address, segment.size, kind, 0};
+    os::FileDescriptor descriptor;
+    if (segment.kind != nullptr) {
+      memory.device = segment.kind->device;
+      descriptor = os::FileDescriptor(
+          segment.kind->export_descriptor(segment.address, segment.size, memory.descriptor_offset));
+      memory.descriptor = descriptor.get();
+    }
     segment.key.resize(process().network.key_bytes / sizeof(std::uint64_t));
-    segment.registration = conduit->register_segment(&memory, segment.key.data()) == 0
-                               ? Registration::done
-                               : Registration::refused;
+    registration = conduit->register_segment(&memory, segment.key.data()) == 0
+                       ? Registration::done
+                       : Registration::refused;
+    segment.registration.store(registration, std::memory_order_release);
   }
-  return segment.registration == Registration::done;
+  return registration == Registration::done;
+}
+
+bool is_local_for_network(_gex_Segment& segment) {
+  const net::Conduit* conduit = process().conduit;
+  const std::uint64_t needed = std::uint64_t{net::transfers_cuda_memory}
+                               << (net_kind_of(segment) - net::cuda_memory);
+  return (conduit->capabilities & needed) != 0 && give_to_network(segment);
 }
 
 std::uint64_t shared_offset(const _gex_Segment& segment) noexcept {

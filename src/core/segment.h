@@ -47,9 +47,13 @@ void bind_segment(gex_EP_t endpoint, gex_Segment_t segment);
 net::MemoryKind net_kind_of(const _gex_Segment& segment) noexcept;
 
 /// Lets the network's one-sided operations reach the segment, if it has any and takes this kind of
-/// memory; asked once, when the segment is first published. Returns whether it has a key. Any
-/// thread.
+/// memory; asked once, when the segment is first published or used. Returns whether it has a key.
+/// Any thread.
 bool give_to_network(_gex_Segment& segment);
+
+/// Returns true if the network's one-sided operations also have a segment of a device's, an own
+/// one, as their local side. Lets them reach it as `give_to_network` does.
+bool is_local_for_network(_gex_Segment& segment);
 
 /// Where the memory of a segment of this process lies in its part of shared memory, or
 /// `not_shared`. Any thread.

@@ -8,6 +8,7 @@
 #include "core/objects.h"
 #include "core/progress.h"
 #include "kinds/cuda/device.h"
+#include "kinds/cuda/driver.h"
 #include "kinds/cuda/sharing.h"
 
 namespace gex::kinds {
@@ -32,6 +33,10 @@ std::vector<DeviceFacts> devices(std::string& why) {
 
 std::string driver() {
   return cuda::describe_driver();
+}
+
+void expect() {
+  if (cuda::may_have_driver()) expect_kinds(std::uint64_t{1} << net::cuda_memory);
 }
 
 void start() {

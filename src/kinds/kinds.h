@@ -26,6 +26,10 @@ std::vector<DeviceFacts> devices(std::string& why);
 /// The driver of those devices: "libcuda.so.1 of CUDA 13.0".
 std::string driver();
 
+/// Looks for the kinds that this machine may have (core/memory.h); start-up only, before a network
+/// is joined.
+void expect();
+
 /// Start-up only.
 void start();
 

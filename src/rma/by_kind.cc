@@ -1,6 +1,7 @@
 #include "rma/by_kind.h"
 
 #include "core/memory.h"
+#include "core/objects.h"
 #include "core/thread.h"
 
 namespace gex::rma {
@@ -16,6 +17,12 @@ void find_kind(ResolvedTransfer& transfer, const PublishedSegment& segment) noex
     transfer.reached = transfer.mapped;
     transfer.kind = here;
   }
+  if (transfer.kind == nullptr) return;
+  const gex_Segment_t own = transfer.local_endpoint->segment;
+  if (segment.mapped != nullptr)
+    transfer.kind->pin({segment.mapped, segment.size}, transfer.mapped, transfer.size);
+  if (here == nullptr && own != nullptr && own->contains(transfer.local, transfer.size))
+    transfer.kind->pin({own->address, own->size}, transfer.local, transfer.size);
 }
 
 Injected put_by_kind(const ResolvedTransfer& transfer, const Targets& targets,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "core/thread.h"
 #include "observe/restricted.h"
+#include "rma/by_kind.h"
 #include "rma/native.h"
 #include "rma/reference.h"
 #include "rma/rma.h"
@@ -101,14 +102,16 @@ namespace detail {
 
 int request_after_put(const Target& target, am::Outbound& message, bool immediate) noexcept {
   require_inside(target.segment(), target.jobrank, message.destination, message.size);
-  const ResolvedTransfer transfer = transfer_to(target.local_endpoint, target.jobrank,
-                                                target.endpoint, target.segment(), message);
+  ResolvedTransfer transfer = transfer_to(target.local_endpoint, target.jobrank, target.endpoint,
+                                          target.segment(), message);
   if (immediate) {
     if (deferred_requests.load(std::memory_order_relaxed) >= max_deferred_requests) return 1;
     deferred_requests.fetch_add(1, std::memory_order_relaxed);
     defer_message(message, /*is_reply=*/false, {}, transfer);
     return 0;
   }
+  if (target.segment().contains(transfer.remote, transfer.size))
+    find_kind(transfer, target.segment());
   put_blocking(transfer, 0);
   message.placed = true;
   return am::send_request(target.jobrank, message, /*immediate=*/false);

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
 
 #include "am/deferred_send.h"
 #include "core/memory.h"
+#include "core/objects.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "core/segment.h"
 
 namespace gex::rma {
 
@@ -75,7 +76,7 @@ class SourceCopy final : public am::DeferredSend {
     std::unique_ptr<SourceCopy> made(new (std::nothrow) SourceCopy(transfer));
     if (!made) copied.fetch_sub(transfer.size, std::memory_order_relaxed);
     if (!made || !made->bytes_) return nullptr;
-    std::memcpy(made->bytes_.get(), transfer.local, transfer.size);
+    copy_memory(made->bytes_.get(), transfer.local, transfer.size);
     return made;
   }
   ~SourceCopy() override { copied.fetch_sub(size_, std::memory_order_relaxed); }
@@ -96,6 +97,13 @@ class SourceCopy final : public am::DeferredSend {
   std::unique_ptr<std::byte[]> bytes_;
   StdCompletion::Word sent_{0};
 };
+
+/// Returns true if the network itself reads and writes the local memory, which is a device's.
+bool is_reached_locally(const ResolvedTransfer& transfer) noexcept {
+  const gex_Segment_t own = transfer.local_endpoint->segment;
+  return own != nullptr && own->kind != nullptr && own->contains(transfer.local, transfer.size) &&
+         is_local_for_network(*own);
+}
 
 int inject(Injection injection, bool immediate) noexcept {
   while (!injection.whole()) {
@@ -119,8 +127,8 @@ int inject(Injection injection, bool immediate) noexcept {
 void find_way(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
   if (segment.key == nullptr) return;
   transfer.key = segment.key;
-  // The network reaches local memory of the host only.
-  transfer.native = process().conduit->put != nullptr && kind_at(transfer.local) == nullptr;
+  transfer.native = process().conduit->put != nullptr &&
+                    (kind_at(transfer.local) == nullptr || is_reached_locally(transfer));
   transfer.by_atomics = segment.kind == net::host_memory;
 }
 

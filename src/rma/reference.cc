@@ -1,6 +1,7 @@
 #include "rma/reference.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/tsan.h"
 #include "core/memory.h"
 #include "core/objects.h"
+#include "rma/staging.h"
 
 namespace gex::rma {
 
@@ -54,16 +56,23 @@ struct Done {
 /// which ThreadSanitizer is shown that order (base/tsan.h).
 char order_of_peers;
 
-/// A copy in the host's memory, which `buffer` holds.
-const std::byte* copied(std::vector<std::byte>& buffer, const std::byte* from, std::size_t size) {
-  buffer.resize(size);
-  copy_memory(buffer.data(), from, size);
-  return buffer.data();
+/// The kind of memory of another kind than the host's, of which there are bytes.
+const MemoryKind* device_kind_of(const void* start, std::size_t size) noexcept {
+  return size != 0 ? kind_at(start) : nullptr;
 }
 
 void on_put(gex_Token_t token, const Put& put, void* payload, std::size_t size) noexcept {
   order_through_peer_ends(&order_of_peers);
-  if (size != 0) copy_memory(own_range(token, put.address, size, "a put"), payload, size);
+  std::byte* const to = size != 0 ? own_range(token, put.address, size, "a put") : nullptr;
+  if (const MemoryKind* const kind = device_kind_of(to, size)) [[unlikely]] {
+    deliver_staged(*kind, to, payload, size, token, put.target,
+                   [](gex_Token_t of, Wide target) noexcept {
+                     order_through_peer_begins(&order_of_peers);
+                     reply_done(of, target);
+                   });
+    return;
+  }
+  if (size != 0) std::memcpy(to, payload, size);
   order_through_peer_begins(&order_of_peers);
   reply_done(token, put.target);
 }
@@ -72,17 +81,11 @@ void on_done(gex_Token_t, const Done& done, void*, std::size_t) noexcept {
   complete(done.target.as<CompletionTarget>());
 }
 
-void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
-  const std::size_t size = get.size;
-  if (size > max_medium_payload) fatal("rank %u: a get of %zu bytes", token->header.source, size);
-  const std::byte* from = size != 0 ? own_range(token, get.address, size, "a get") : nullptr;
-  order_through_peer_ends(&order_of_peers);
-  // A copy where messages cannot be made of the memory, and for ThreadSanitizer, which is to see it
-  // read before the reply leaves.
-  std::vector<std::byte> on_host;
-  if (size != 0 && (under_tsan || kind_at(from) != nullptr)) from = copied(on_host, from, size);
+/// Answers a get.
+void send_data(gex_Token_t token, Wide target, Wide destination, const std::byte* from,
+               std::size_t size) noexcept {
   order_through_peer_begins(&order_of_peers);
-  const Packed packed(Data{get.target, get.destination});
+  const Packed packed(Data{target, destination});
   Outbound reply = packed.message_for(get_data);
   reply.category = Category::medium;
   reply.payload = from;
@@ -90,17 +93,41 @@ void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
   am::send_reply(token, reply);
 }
 
-void on_data(gex_Token_t, const Data& data, void* payload, std::size_t size) noexcept {
-  auto* destination = data.destination.as<void*>();
+void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
+  const std::size_t size = get.size;
+  if (size > max_medium_payload) fatal("rank %u: a get of %zu bytes", token->header.source, size);
+  const std::byte* from = size != 0 ? own_range(token, get.address, size, "a get") : nullptr;
+  order_through_peer_ends(&order_of_peers);
+  if (const MemoryKind* const kind = device_kind_of(from, size)) [[unlikely]] {
+    fetch_staged(*kind, from, size, token, get.target, get.destination, send_data);
+    return;
+  }
+  // For ThreadSanitizer, which is to see it read before the reply leaves.
+  std::vector<std::byte> copy;
+  if (under_tsan && size != 0) {
+    copy.assign(from, from + size);
+    from = copy.data();
+  }
+  send_data(token, get.target, get.destination, from, size);
+}
+
+void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t size) noexcept {
+  auto* destination = data.destination.as<std::byte*>();
   order_through_peer_ends(destination);
-  if (size != 0) copy_memory(destination, payload, size);
+  if (const MemoryKind* const kind = device_kind_of(destination, size)) [[unlikely]] {
+    deliver_staged(
+        *kind, destination, payload, size, token, data.target,
+        [](gex_Token_t, Wide target) noexcept { complete(target.as<CompletionTarget>()); });
+    return;
+  }
+  if (size != 0) std::memcpy(destination, payload, size);
   complete(data.target.as<CompletionTarget>());
 }
 
 /// Asks for the part at `offset`; the bytes that it covers, or 0 if it was refused.
 std::size_t get_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget target,
                      bool immediate) noexcept {
-  const std::size_t bytes = std::min(part_bytes(transfer), transfer.size - offset);
+  const std::size_t bytes = part_size(transfer, offset);
   std::byte* destination = static_cast<std::byte*>(transfer.local) + offset;
   const Packed packed(Get{transfer.remote + offset, Wide(target), Wide(destination),
                           static_cast<std::uint32_t>(bytes)});
@@ -180,17 +207,24 @@ std::uint32_t parts_of(const ResolvedTransfer& transfer) noexcept {
   return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
 }
 
+std::size_t part_size(const ResolvedTransfer& transfer, std::size_t offset) noexcept {
+  return std::min(part_bytes(transfer), transfer.size - offset);
+}
+
 std::size_t put_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget target,
                      bool immediate) noexcept {
+  const OnHost from(static_cast<const std::byte*>(transfer.local) + offset,
+                    part_size(transfer, offset));
+  return put_part_from(transfer, offset, from.get(), target, immediate);
+}
+
+std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, const void* from,
+                          CompletionTarget target, bool immediate) noexcept {
   const Packed packed(Put{transfer.remote + offset, Wide(target)});
   Outbound message = packed.message_for(put_message);
   message.category = Category::medium;
   message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
-  message.size = std::min(part_bytes(transfer), transfer.size - offset);
-  const std::byte* from = static_cast<const std::byte*>(transfer.local) + offset;
-  std::vector<std::byte> on_host;
-  if (kind_at(from) != nullptr) [[unlikely]]
-    from = copied(on_host, from, message.size);
+  message.size = part_size(transfer, offset);
   message.payload = from;
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? message.size : 0;
 }

@@ -16,6 +16,9 @@ namespace gex::rma {
 /// Number of parts, hence of completions, of a transfer that is not empty.
 std::uint32_t parts_of(const ResolvedTransfer& transfer) noexcept;
 
+/// Bytes of the part that starts at `offset`.
+std::size_t part_size(const ResolvedTransfer& transfer, std::size_t offset) noexcept;
+
 /// Injects all parts; non-zero if `immediate` and the first found no room: nothing was sent then.
 /// Once the first is under way the others, if `immediate`, are sent by polls where there is no room
 /// for them now; else they wait for it, polling.
@@ -26,6 +29,10 @@ int get_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool im
 /// no room.
 std::size_t put_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget target,
                      bool immediate) noexcept;
+
+/// Injects that part with its bytes at `from`, in the host's memory.
+std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, const void* from,
+                          CompletionTarget target, bool immediate) noexcept;
 
 /// The range in this process's segment that a peer's message names; ends the job if it is not
 /// there. `what` names the operation for the message: "a put".

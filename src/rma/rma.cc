@@ -12,6 +12,7 @@
 #include "rma/by_kind.h"
 #include "rma/native.h"
 #include "rma/reference.h"
+#include "rma/staged_put.h"
 
 namespace gex::rma {
 
@@ -55,29 +56,6 @@ bool is_immediate(gex_Flags_t flags) noexcept {
   return (flags & GEX_FLAG_IMMEDIATE) != 0;
 }
 
-/// The put of a transfer that is neither empty nor mapped.
-Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
-                    LocalCompletion wanted, gex_Flags_t flags) noexcept {
-  const bool immediate = is_immediate(flags);
-  if (transfer.kind != nullptr) [[unlikely]]
-    return put_by_kind(transfer, targets, immediate && wanted == LocalCompletion::now);
-  // Messages take the payload with them.
-  if (!transfer.native)
-    return put_parts(transfer, targets.done, immediate) != 0 ? not_injected
-                                                             : Injected{parts_of(transfer)};
-  const std::uint32_t parts = native_parts_of(transfer);
-  // An immediate call must not wait until its source has been sent.
-  const bool must_copy = wanted == LocalCompletion::now && immediate;
-  if (targets.local != nullptr && (must_copy || (flags & GEX_FLAG_LC_COPY_YES) != 0)) {
-    const CopiedPut put = native_put_copied(transfer, targets.done, immediate, must_copy);
-    if (put == CopiedPut::sent) return {parts};
-    if (put == CopiedPut::refused || must_copy) return not_injected;
-  }
-  return native_put(transfer, targets.done, targets.local, immediate) != 0
-             ? not_injected
-             : Injected{parts, /*source_in_use=*/true};
-}
-
 Injected inject_get(const ResolvedTransfer& transfer, const Targets& targets,
                     gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
@@ -111,6 +89,33 @@ LocalCompletion local_completion_of(const gex_Event_t* lc_opt) noexcept {
 }
 
 }  // namespace
+
+Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
+                    LocalCompletion wanted, gex_Flags_t flags) noexcept {
+  const bool immediate = is_immediate(flags);
+  if (transfer.kind != nullptr) [[unlikely]]
+    return put_by_kind(transfer, targets, immediate && wanted == LocalCompletion::now);
+  if (!transfer.native) {
+    const bool at_once = immediate && wanted == LocalCompletion::now;
+    if (const MemoryKind* const here = kind_at(transfer.local); here != nullptr && !at_once)
+        [[unlikely]]
+      return put_staged(transfer, *here, targets);
+    // Messages take the payload with them.
+    return put_parts(transfer, targets.done, immediate) != 0 ? not_injected
+                                                             : Injected{parts_of(transfer)};
+  }
+  const std::uint32_t parts = native_parts_of(transfer);
+  // An immediate call must not wait until its source has been sent.
+  const bool must_copy = wanted == LocalCompletion::now && immediate;
+  if (targets.local != nullptr && (must_copy || (flags & GEX_FLAG_LC_COPY_YES) != 0)) {
+    const CopiedPut put = native_put_copied(transfer, targets.done, immediate, must_copy);
+    if (put == CopiedPut::sent) return {parts};
+    if (put == CopiedPut::refused || must_copy) return not_injected;
+  }
+  return native_put(transfer, targets.done, targets.local, immediate) != 0
+             ? not_injected
+             : Injected{parts, /*source_in_use=*/true};
+}
 
 ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                                   std::size_t size, gex_Flags_t flags, Call call) noexcept {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 
+#include "core/initiate.h"
 #include "rma/resolved_transfer.h"
 
 namespace gex::rma {
@@ -17,6 +18,10 @@ namespace gex::rma {
 /// Resolves (tm, rank), offsets and mapping; checks in checked mode.
 ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                                   std::size_t size, gex_Flags_t flags, Call call) noexcept;
+
+/// Injects the put of a transfer that is not empty, and not just a copy by the processor.
+Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
+                    LocalCompletion wanted, gex_Flags_t flags) noexcept;
 
 int put_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept;
 int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* local_completion,

@@ -11,6 +11,7 @@
 #include "observe/restricted.h"
 #include "observe/trace.h"
 #include "rma/rma.h"
+#include "vis/by_kind.h"
 #include "vis/messages.h"
 #include "vis/native.h"
 #include "vis/packers.h"
@@ -62,6 +63,7 @@ LocalCompletion local_completion_of(const VisRequest& operation) noexcept {
 /// The ways of a transfer.
 enum class Way {
   copy,      ///< by this processor: the peer's memory is mapped
+  kind,      ///< by the copies of a kind of memory (by_kind.h)
   network,   ///< by the network, in pieces (native.h)
   messages,  ///< packed into messages, which the peer unpacks (messages.h)
 };
@@ -71,6 +73,7 @@ template <class Region>
 Way way_of(const VisRequest& operation, const PeerCompletion& notice,
            const rma::ResolvedTransfer& target, const Region& peer, const Region& own,
            std::size_t bytes) noexcept {
+  if (target.kind != nullptr && notice.handler == 0) return Way::kind;
   if (target.mapped != nullptr) return Way::copy;
   // A notice travels with the messages that it waits for.
   if (notice.handler != 0) return Way::messages;
@@ -78,11 +81,12 @@ Way way_of(const VisRequest& operation, const PeerCompletion& notice,
   return is_native(target, peer, own, bytes, message) ? Way::network : Way::messages;
 }
 
-/// Starts a transfer; `copy()` makes it where the peer's memory is mapped.
-template <class Region, class Copy>
+/// Starts a transfer; `copy()` makes it where the peer's memory is mapped, `copy_by_kind(targets)`
+/// begins it where a kind of memory reaches both sides.
+template <class Region, class Copy, class CopyByKind>
 Initiated move(const VisRequest& operation, const PeerCompletion& notice,
                const rma::ResolvedTransfer& target, const Region& peer, const Region& own,
-               std::size_t bytes, Copy copy) noexcept {
+               std::size_t bytes, Copy copy, CopyByKind copy_by_kind) noexcept {
   const Way way = way_of(operation, notice, target, peer, own, bytes);
   if (way == Way::copy) {
     copy();
@@ -95,6 +99,7 @@ Initiated move(const VisRequest& operation, const PeerCompletion& notice,
   return initiate(
       operation.form, op, is_put(operation) ? ec_put : ec_get, local_completion_of(operation),
       [&](const Targets& targets) noexcept -> Injected {
+        if (way == Way::kind) return copy_by_kind(targets);
         if (way == Way::network)
           return inject_native({kind, operation.call, target.jobrank, target.key, bytes}, peer, own,
                                targets, immediate);
@@ -119,6 +124,13 @@ Bounds bounds_of(const BlockList& list) noexcept {
     bounds.high = std::max(bounds.high, start + list.length(i));
   }
   return bounds;
+}
+
+/// The first address of a list that is not empty; by it the kind of its memory is known.
+const void* first_of(const BlockList& list) noexcept {
+  std::size_t i = 0;
+  while (list.length(i) == 0) ++i;
+  return list.address(i);
 }
 
 rma::ResolvedTransfer resolve_range(const VisRequest& operation, const void* own,
@@ -165,15 +177,24 @@ Initiated move_strided(const VisRequest& operation, const StridedEnd& peer, cons
   const rma::ResolvedTransfer transfer = resolve_range(
       operation, own.address, first + static_cast<std::uintptr_t>(at_peer.start), at_peer.bytes);
   trace::transfer(transfer.jobrank, shape.bytes());
-  return move(operation, notice, transfer,
-              StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
-              StridedRegion{&shape, own_end, own_first}, shape.bytes(), [&]() noexcept {
-                std::byte* const mapped = transfer.mapped - at_peer.start;
-                if (is_put(operation))
-                  copy_strided(shape, peer_end, mapped, own_first);
-                else
-                  copy_strided(shape, own_end, own_first, mapped);
-              });
+  return move(
+      operation, notice, transfer,
+      StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
+      StridedRegion{&shape, own_end, own_first}, shape.bytes(),
+      [&]() noexcept {
+        std::byte* const mapped = transfer.mapped - at_peer.start;
+        if (is_put(operation))
+          copy_strided(shape, peer_end, mapped, own_first);
+        else
+          copy_strided(shape, own_end, own_first, mapped);
+      },
+      [&](const Targets& targets) noexcept {
+        std::byte* const reached = transfer.reached - at_peer.start;
+        return is_put(operation) ? copy_strided_by_kind(*transfer.kind, shape, peer_end, reached,
+                                                        own_first, targets)
+                                 : copy_strided_by_kind(*transfer.kind, shape, own_end, own_first,
+                                                        reached, targets);
+      });
 }
 
 Initiated move_lists(const VisRequest& operation, const BlockList& peer,
@@ -190,16 +211,25 @@ Initiated move_lists(const VisRequest& operation, const BlockList& peer,
   if (checked()) check_lists(operation, peer, own);
   const Bounds bounds = bounds_of(peer);
   const rma::ResolvedTransfer transfer =
-      resolve_range(operation, &operation, bounds.low, bounds.high - bounds.low);
+      resolve_range(operation, first_of(own), bounds.low, bounds.high - bounds.low);
   trace::transfer(transfer.jobrank, bytes);
-  return move(operation, notice, transfer, peer, own, bytes, [&]() noexcept {
-    const auto shift =
-        static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(transfer.mapped) - bounds.low);
-    if (is_put(operation))
-      copy_lists(peer, shift, own, 0);
-    else
-      copy_lists(own, 0, peer, shift);
-  });
+  const auto shift_to = [&](const std::byte* lowest) noexcept {
+    return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(lowest) - bounds.low);
+  };
+  return move(
+      operation, notice, transfer, peer, own, bytes,
+      [&]() noexcept {
+        const std::ptrdiff_t shift = shift_to(transfer.mapped);
+        if (is_put(operation))
+          copy_lists(peer, shift, own, 0);
+        else
+          copy_lists(own, 0, peer, shift);
+      },
+      [&](const Targets& targets) noexcept {
+        const std::ptrdiff_t shift = shift_to(transfer.reached);
+        return is_put(operation) ? copy_lists_by_kind(*transfer.kind, peer, shift, own, 0, targets)
+                                 : copy_lists_by_kind(*transfer.kind, own, 0, peer, shift, targets);
+      });
 }
 
 void start() {

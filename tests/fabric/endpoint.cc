@@ -163,7 +163,9 @@ Endpoint::~Endpoint() {
 
 bool Endpoint::find_local(void* descriptor, Segment& segment, std::uint64_t access) {
   const std::lock_guard guard(domain_.mutex());
-  if (!domain_.regions().needs_local()) return true;
+  // Of a device's memory there must be one in any case.
+  if (!domain_.regions().needs_local() && (descriptor == nullptr || knobs().hmem.empty()))
+    return true;
   if (segment.size == 0) return true;
   if (!domain_.regions().covers(descriptor, segment.local, segment.size, access)) return false;
   segment.region = static_cast<Region*>(static_cast<fid_mr*>(descriptor));

@@ -103,6 +103,7 @@ class Negotiation {
         FI_MSG | FI_RMA | directions | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_SOURCE;
     if (knobs().multi_recv != 0) offered |= FI_MULTI_RECV;
     if (knobs().atomics != "none") offered |= FI_ATOMIC;
+    if (!knobs().hmem.empty()) offered |= FI_HMEM;
     info.caps = offered;
     if (hints_ != nullptr) {
       if ((hints_->caps & ~offered) != 0) return false;
@@ -183,6 +184,8 @@ class Negotiation {
       domain.mr_mode = 1;
       return true;
     }
+    // Asked for so, local memory of devices needs descriptors.
+    if (hints_ != nullptr && (hints_->caps & FI_HMEM) != 0) required |= FI_MR_HMEM;
     if ((required & ~asked) != 0) return false;
     if (asks) required |= asked & bits_of(own.mr_if_offered, modes);
     domain.mr_mode = static_cast<int>(required);

@@ -1,11 +1,13 @@
 #include "memory_region.h"
 
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -62,6 +64,18 @@ bool is_marked(const std::byte* start, std::size_t size) {
   return !mappings.empty() && std::all_of(mappings.begin(), mappings.end(), [](const Mapping& one) {
     return one.flags.find(" dd ") != std::string::npos;
   });
+}
+
+/// Where the driver that tests have (tests/jobs/cuda/fake) lets the processor reach bytes of a
+/// device's; null: they are not.
+std::byte* device_bytes(const void* memory, std::size_t size) {
+  using Reach = std::byte* (*)(const void*, std::size_t);
+  static const Reach reach = [] {
+    const char* const library = std::getenv("GEX_CUDA_LIBRARY");
+    void* const driver = library != nullptr ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    return driver != nullptr ? reinterpret_cast<Reach>(dlsym(driver, "fake_cuda_reach")) : nullptr;
+  }();
+  return reach != nullptr ? reach(memory, size) : nullptr;
 }
 
 /// 0, or the error with which this memory is refused.
@@ -146,9 +160,16 @@ int register_pieces(fid* object, const iovec* pieces, std::size_t count, std::ui
 
 int register_by_attributes(fid* object, const fi_mr_attr* attributes, std::uint64_t flags,
                            fid_mr** made) {
-  return register_pieces(object, attributes->mr_iov, attributes->iov_count, attributes->access,
-                         attributes->offset, attributes->requested_key, flags, made,
-                         attributes->context);
+  const bool of_device = attributes->iface != FI_HMEM_SYSTEM;
+  const iovec& piece = *attributes->mr_iov;
+  if (of_device && (knobs().hmem != "interface" || attributes->iface != FI_HMEM_CUDA ||
+                    device_bytes(piece.iov_base, piece.iov_len) == nullptr))
+    return -FI_ENOSYS;
+  const int result = register_pieces(object, attributes->mr_iov, attributes->iov_count,
+                                     attributes->access, attributes->offset,
+                                     attributes->requested_key, flags, made, attributes->context);
+  if (result == 0) static_cast<Region*>(*made)->of_device = of_device;
+  return result;
 }
 
 }  // namespace
@@ -219,6 +240,7 @@ bool Regions::covers(const void* descriptor, const void* memory, std::size_t siz
 }
 
 std::byte* Regions::pages(Region* region, std::byte* memory) {
+  if (region != nullptr && region->of_device) return device_bytes(memory, 1);
   if (region == nullptr || region->stale_pages.empty() ||
       is_marked(region->start(), region->size()))
     return memory;

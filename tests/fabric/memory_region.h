@@ -25,6 +25,7 @@ class Region : public fid_mr {
   std::size_t size() const { return size_; }
   std::uint64_t access() const { return access_; }
 
+  bool of_device = false;          ///< the processor reaches it where the device's driver has it
   const void* endpoint = nullptr;  ///< to which it is bound, or null
   bool enabled = false;
   /// The bytes as they were, where the region keeps pages that the memory no longer has.
@@ -60,7 +61,7 @@ class Regions {
               std::uint64_t access) const;
 
   /// What the interface reads and writes at a place of registered memory: the memory, or the pages
-  /// that it had when it was registered.
+  /// that it had when it was registered; of a device's memory where the processor reaches it.
   static std::byte* pages(Region* region, std::byte* memory);
 
  private:

@@ -3,6 +3,7 @@
 #include <gasnet_coll.h>
 #include <gasnet_mk.h>
 #include <gasnet_ratomic.h>
+#include <gex/mk_streams.h>
 
 enum { NEIGHBORS = 4, WIDTH = 8, ADD = 128, ADDED, COLUMN_ARRIVED, HANDLER, ITEMS, PONG, SQUARED };
 struct parameters {
@@ -34,6 +35,7 @@ extern struct message* message;
 extern char** argv;
 extern char *there, *here, *a, *b, *c;
 extern void *ghost[NEIGHBORS], *edge[NEIGHBORS];
+extern void *computed, *stream; /* a device's */
 extern void *remote_row, *remote_flag, *remote, *next, *all;
 extern double block[8], values[8], matrix[100][1000];
 extern uint64_t where;
@@ -46,6 +48,7 @@ extern int received[8], value;
 
 void add_values(void* payload, size_t nbytes, gex_AM_Arg_t first);
 void compute(void);
+int cuEventRecord(void* event, void* stream);
 void compute_a_little(void);
 void fill(void* payload, ...);
 void give_back(void* scratch, size_t bytes);

@@ -32,7 +32,7 @@ void* load(cuda::Driver& driver, std::string& trouble) {
     if (symbol == nullptr) trouble = std::string(library_name()) + " has no " + name;
     member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(symbol);
   };
-#define GEX_CUDA_FUNCTION(member, name, parameters) find(driver.member, name);
+#define GEX_CUDA_FUNCTION(member, name, parameters) find(driver.member, #name);
 #include "kinds/cuda/driver_functions.def"
 #undef GEX_CUDA_FUNCTION
   int devices = 0;

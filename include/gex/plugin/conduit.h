@@ -56,6 +56,9 @@ struct SegmentMemory {
   size_t size;
   MemoryKind kind;
   uint32_t device;  ///< the number that the kind's own interface gives it; 0 of host memory
+  // These two are there where `Host` has `device_kinds`.
+  int32_t descriptor = -1;  ///< a dma-buf that holds a device's memory, or -1; libgex closes it
+  uint64_t descriptor_offset = 0;  ///< of the segment in that
 };
 
 /// The most that `Limits::key_bytes` can be.
@@ -172,12 +175,21 @@ struct Host {
   /// one choice, by which they reach each other. Returns 0, or non-zero on all ranks after a `warn`
   /// by one of them. Only inside `attach`.
   int (*choose_address)(const AddressWish* wish, ChosenAddress* chosen) = nullptr;
+
+  /// Bit k: this machine may have memory of MemoryKind k, which a client may come to register.
+  uint64_t device_kinds = 0;
 };
 
 /// Returns true if this libgex chooses addresses; one that is older than this header may not.
 inline bool chooses_addresses(const Host& host) {
   return host.bytes >= offsetof(Host, choose_address) + sizeof host.choose_address &&
          host.choose_address != nullptr;
+}
+
+/// The kinds of memory that this machine may have; 0 of a libgex that is older than this header.
+inline uint64_t device_kinds_of(const Host& host) {
+  return host.bytes >= offsetof(Host, device_kinds) + sizeof host.device_kinds ? host.device_kinds
+                                                                               : 0;
 }
 
 /// What a conduit can carry; filled by `attach`, constant and equal on all ranks afterwards. Has
@@ -216,6 +228,11 @@ enum Capability : uint64_t {
   registers_cuda_memory = 1U << cuda_memory,
   registers_hip_memory = 1U << hip_memory,
   registers_level_zero_memory = 1U << level_zero_memory,
+  /// The local side of `put` and `get` may also be memory of these kinds, in a segment that
+  /// `register_segment` has taken. The local side of other operations is the host's memory.
+  transfers_cuda_memory = 1U << (8 + cuda_memory),
+  transfers_hip_memory = 1U << (8 + hip_memory),
+  transfers_level_zero_memory = 1U << (8 + level_zero_memory),
   /// It joins the processes of one machine: a job with ranks on several is refused before `attach`.
   one_machine = 1U << 16,
 };

@@ -17,26 +17,53 @@ Result CopyStream::open(const Driver& driver, volatile std::uint32_t* flag) noex
 Result CopyStream::begin(void* to, const void* from, std::size_t bytes, CompletionTarget done,
                          CompletionTarget local) noexcept {
   const std::lock_guard lock(lock_);
-  if (const Result error = driver_->copy(address_of(to), address_of(from), bytes, stream_))
+  if (const Result error =
+          noted("cuMemcpyAsync", driver_->copy(address_of(to), address_of(from), bytes, stream_)))
     return error;
+  return add(done, local, max_batch);
+}
+
+Result CopyStream::begin_rows(const RowsCopy& rows, CompletionTarget done,
+                              CompletionTarget local) noexcept {
+  const std::lock_guard lock(lock_);
+  if (const Result error = noted("cuMemcpy2DAsync", driver_->copy_rows(&rows, stream_)))
+    return error;
+  return add(done, local, max_batch);
+}
+
+Result CopyStream::begin_after(Event event, CompletionTarget happened) noexcept {
+  const std::lock_guard lock(lock_);
+  if (const Result error = noted("cuStreamWaitEvent", driver_->wait_event(stream_, event, 0)))
+    return error;
+  return add(happened, nullptr, 1);
+}
+
+bool CopyStream::is_idle() noexcept {
+  const std::lock_guard lock(lock_);
+  return copies_.empty();
+}
+
+Result CopyStream::add(CompletionTarget done, CompletionTarget local, std::size_t batch) noexcept {
   if (copies_.empty()) {
     want_polls();
     begin_unrung_work();
   }
   copies_.push_back({done, local});
   ++unnumbered_;
-  return unnumbered_ == max_batch ? end_batch() : success;
+  return unnumbered_ >= batch ? end_batch() : success;
 }
 
 Result CopyStream::copy(void* to, const void* from, std::size_t bytes) noexcept {
-  if (const Result error = driver_->copy(address_of(to), address_of(from), bytes, stream_))
+  if (const Result error =
+          noted("cuMemcpyAsync", driver_->copy(address_of(to), address_of(from), bytes, stream_)))
     return error;
-  return driver_->synchronize_stream(stream_);
+  return noted("cuStreamSynchronize", driver_->synchronize_stream(stream_));
 }
 
 Result CopyStream::end_batch() noexcept {
   const std::uint32_t number = last_number_ + 1;
-  if (const Result error = driver_->write_value(stream_, address_of(flag_), number, 0))
+  if (const Result error = noted("cuStreamWriteValue32",
+                                 driver_->write_value(stream_, address_of(flag_), number, 0)))
     return error;
   last_number_ = number;
   batches_.push_back({number, unnumbered_});
@@ -59,7 +86,7 @@ Result CopyStream::poll(Context context, bool& progressed) noexcept {
     for (std::size_t i = 0; i < batches_.front().copies; ++i) {
       const Copy copy = copies_.front();
       copies_.pop_front();
-      complete(copy.done);
+      if (copy.done != nullptr) complete(copy.done);
       if (copy.local != nullptr) complete(copy.local);
     }
     batches_.pop_front();

@@ -6,6 +6,7 @@
 //
 // Thread rules: any.
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 
@@ -26,6 +27,16 @@ class CopyStream {
   Result begin(void* to, const void* from, std::size_t bytes, CompletionTarget done,
                CompletionTarget local) noexcept;
 
+  /// Begins a copy of rows, and completes those as `begin` does.
+  Result begin_rows(const RowsCopy& rows, CompletionTarget done, CompletionTarget local) noexcept;
+  /// Has a poll complete `happened` once an event that was recorded in some stream has happened.
+  Result begin_after(Event event, CompletionTarget happened) noexcept;
+  /// The driver's function that returned the last error.
+  const char* failed_function() const noexcept { return failed_.load(std::memory_order_relaxed); }
+
+  /// Nothing is under way.
+  bool is_idle() noexcept;
+
   /// Copies, and waits for it without polling.
   Result copy(void* to, const void* from, std::size_t bytes) noexcept;
 
@@ -45,8 +56,17 @@ class CopyStream {
   /// So many copies share a write of the flag at most.
   static constexpr std::size_t max_batch = 32;
 
+  /// What has just been given to the stream completes these. Under the lock.
+  Result add(CompletionTarget done, CompletionTarget local, std::size_t batch) noexcept;
   Result end_batch() noexcept;
 
+  Result noted(const char* function, Result error) noexcept {
+    // Relaxed: the thread that gets the error reads it.
+    if (error != success) failed_.store(function, std::memory_order_relaxed);
+    return error;
+  }
+
+  std::atomic<const char*> failed_{""};
   const Driver* driver_ = nullptr;
   Stream stream_ = nullptr;
   volatile std::uint32_t* flag_ = nullptr;

@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/immortal.h"
+#include "kinds/cuda/pinned_memory.h"
 #include "kinds/cuda/sharing_policy.h"
 
 namespace gex::kinds::cuda {
@@ -127,13 +128,13 @@ bool Device::poll_all() noexcept {
     // Acquire: pairs with the release of `find`.
     Device* const device = place.load(std::memory_order_acquire);
     if (device == nullptr) continue;
-    for (CopyStream* stream : {&device->to_device_, &device->from_device_, &device->between_}) {
-      const Result error = stream->poll(device->context_, progressed);
-      // At the end of the process the driver may have ended first.
-      if (error != success && error != error_deinitialized)
-        fatal("memory kinds: CUDA device %u: %s", device->device,
-              describe(*device->driver_, "cuStreamWriteValue32", error).c_str());
-    }
+    Result error = device->order_.poll(device->context_, progressed);
+    for (CopyStream* stream : {&device->to_device_, &device->from_device_, &device->between_})
+      if (error == success) error = stream->poll(device->context_, progressed);
+    // At the end of the process the driver may have ended first.
+    if (error != success && error != error_deinitialized)
+      fatal("memory kinds: CUDA device %u: %s", device->device,
+            describe(*device->driver_, "cuStreamWriteValue32", error).c_str());
   }
   return progressed;
 }
@@ -143,26 +144,86 @@ CopyStream& Device::stream_for(const void* to, const void* from) const noexcept 
   return kind_at(from) == nullptr ? to_device_ : between_;
 }
 
-void Device::copy_failed(Result error, const void* to, const void* from,
+void Device::copy_failed(const char* function, Result error, const void* to, const void* from,
                          std::size_t bytes) const noexcept {
   fatal("memory kinds: CUDA device %u: a copy of %zu bytes from %p to %p: %s", device, bytes, from,
-        to, describe(*driver_, "cuMemcpyAsync", error).c_str());
+        to, describe(*driver_, function, error).c_str());
 }
 
 void Device::copy(void* to, const void* from, std::size_t bytes) const noexcept {
   const CurrentContext current(*driver_, context_);
   if (const Result error =
           current.error() != success ? current.error() : waited_for_.copy(to, from, bytes))
-    copy_failed(error, to, from, bytes);
+    copy_failed(current.error() != success ? "cuCtxPushCurrent" : waited_for_.failed_function(),
+                error, to, from, bytes);
 }
 
 void Device::begin_copy(void* to, const void* from, std::size_t bytes, CompletionTarget done,
                         CompletionTarget local) const noexcept {
   const CurrentContext current(*driver_, context_);
-  if (const Result error = current.error() != success
-                               ? current.error()
-                               : stream_for(to, from).begin(to, from, bytes, done, local))
-    copy_failed(error, to, from, bytes);
+  Result error = current.error();
+  CopyStream& stream = stream_for(to, from);
+  auto* out = static_cast<std::byte*>(to);
+  const auto* in = static_cast<const std::byte*>(from);
+  for (std::size_t left = bytes; error == success && left != 0;) {
+    const std::size_t part = pinned_alike(in, pinned_alike(out, left));
+    left -= part;
+    // In the stream the last is done last.
+    error = stream.begin(out, in, part, left == 0 ? done : nullptr, left == 0 ? local : nullptr);
+    out += part;
+    in += part;
+  }
+  if (error != success)
+    copy_failed(current.error() != success ? "cuCtxPushCurrent" : stream.failed_function(), error,
+                to, from, bytes);
+}
+
+void Device::begin_copy_rows(const Rows& rows, CompletionTarget done,
+                             CompletionTarget local) const noexcept {
+  RowsCopy copy;
+  const auto set = [](auto& end, auto* at, std::size_t stride) {
+    if (kind_at(at) != nullptr) {
+      end.memory_type = device_memory_type;
+      end.address = address_of(at);
+    } else {
+      end.memory_type = host_memory_type;
+      end.host = at;
+    }
+    end.step = stride;
+  };
+  set(copy.from, rows.from, rows.from_stride);
+  set(copy.to, rows.to, rows.to_stride);
+  copy.row_bytes = rows.width;
+  copy.rows = rows.count;
+  const CurrentContext current(*driver_, context_);
+  CopyStream& stream = stream_for(rows.to, rows.from);
+  if (const Result error =
+          current.error() != success ? current.error() : stream.begin_rows(copy, done, local))
+    copy_failed(current.error() != success ? "cuCtxPushCurrent" : stream.failed_function(), error,
+                rows.to, rows.from, rows.count * rows.width);
+}
+
+void Device::pin(const HostRange& range, const void* address, std::size_t bytes) const noexcept {
+  cuda::pin(*driver_, context_, range, address, bytes);
+}
+
+std::string Device::follow_event(void* event, CompletionTarget happened) const {
+  const CurrentContext current(*driver_, context_);
+  if (current.error() != success) return describe(*driver_, "cuCtxPushCurrent", current.error());
+  const char* function = "";
+  const Result error = order_.follow(*driver_, static_cast<Event>(event), happened, function);
+  return error == success ? "" : describe(*driver_, function, error);
+}
+
+std::atomic<std::uint32_t>* Device::hold_stream(void* stream, std::string& why) const {
+  const CurrentContext current(*driver_, context_);
+  const char* function = "cuCtxPushCurrent";
+  std::atomic<std::uint32_t>* gate = nullptr;
+  const Result error = current.error() != success
+                           ? current.error()
+                           : order_.hold(*driver_, static_cast<Stream>(stream), gate, function);
+  if (error != success) why = describe(*driver_, function, error);
+  return gate;
 }
 
 void* Device::allocate(std::size_t bytes, std::string& why) const {
@@ -205,6 +266,31 @@ void Device::release(void* memory, std::size_t) const noexcept {
   if (error != success && error != error_deinitialized)
     warn("memory kinds: CUDA device %u: memory of a segment cannot be freed: %s", device,
          describe(*driver_, function, error).c_str());
+}
+
+void* Device::allocate_host(std::size_t bytes) const noexcept {
+  const CurrentContext current(*driver_, context_);
+  void* memory = nullptr;
+  return current.error() == success &&
+                 driver_->allocate_host(&memory, bytes, host_memory_portable) == success
+             ? memory
+             : nullptr;
+}
+
+int Device::export_descriptor(const void* address, std::size_t bytes,
+                              std::uint64_t& offset) const noexcept {
+  const CurrentContext current(*driver_, context_);
+  DeviceAddress start = 0;
+  std::size_t all = 0;
+  int descriptor = -1;
+  // Whole pages only; an allocation is that.
+  if (current.error() != success ||
+      driver_->address_range(&start, &all, address_of(address)) != success ||
+      bytes > all - (address_of(address) - start) ||
+      driver_->range_handle(&descriptor, start, all, dma_buf_descriptor, 0) != success)
+    return -1;
+  offset = address_of(address) - start;
+  return descriptor;
 }
 
 std::optional<std::string> Device::refuses(const void* address, std::size_t bytes) const {

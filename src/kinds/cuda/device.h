@@ -7,6 +7,7 @@
 //
 // Thread rules: any. A device that was found once stays for the life of the process.
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "kinds/cuda/copy_stream.h"
 #include "kinds/cuda/driver.h"
 #include "kinds/cuda/mapped_memory.h"
+#include "kinds/cuda/stream_order.h"
 
 namespace gex::kinds::cuda {
 
@@ -38,8 +40,16 @@ class Device final : public MemoryKind {
   void copy(void* to, const void* from, std::size_t bytes) const noexcept override;
   void begin_copy(void* to, const void* from, std::size_t bytes, CompletionTarget done,
                   CompletionTarget local) const noexcept override;
+  void begin_copy_rows(const Rows& rows, CompletionTarget done,
+                       CompletionTarget local) const noexcept override;
+  void pin(const HostRange& range, const void* address, std::size_t bytes) const noexcept override;
+  std::string follow_event(void* event, CompletionTarget happened) const override;
+  std::atomic<std::uint32_t>* hold_stream(void* stream, std::string& why) const override;
   void* allocate(std::size_t bytes, std::string& why) const override;
   void release(void* memory, std::size_t bytes) const noexcept override;
+  void* allocate_host(std::size_t bytes) const noexcept override;
+  int export_descriptor(const void* address, std::size_t bytes,
+                        std::uint64_t& offset) const noexcept override;
   std::optional<std::string> refuses(const void* address, std::size_t bytes) const override;
 
   const Driver& driver() const noexcept { return *driver_; }
@@ -49,8 +59,8 @@ class Device final : public MemoryKind {
   Device(const Driver& driver, DeviceNumber number) noexcept;
   std::string open();
   CopyStream& stream_for(const void* to, const void* from) const noexcept;
-  [[noreturn]] void copy_failed(Result error, const void* to, const void* from,
-                                std::size_t bytes) const noexcept;
+  [[noreturn]] void copy_failed(const char* function, Result error, const void* to,
+                                const void* from, std::size_t bytes) const noexcept;
 
   const Driver* driver_;
   Context context_ = nullptr;
@@ -60,6 +70,7 @@ class Device final : public MemoryKind {
   mutable CopyStream from_device_;
   mutable CopyStream between_;
   mutable CopyStream waited_for_;  ///< copies that are done when their call returns
+  mutable StreamOrder order_;
   mutable std::mutex allocations_mutex_;
   mutable std::map<void*, MappedMemory> allocations_;  ///< those that are mapped
 };

@@ -1,6 +1,7 @@
 #include "kinds/cuda/driver.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <mutex>
 #include <type_traits>
@@ -35,7 +36,7 @@ std::string load(Driver& driver) {
     if (symbol == nullptr) missing = name;
     member = reinterpret_cast<std::remove_reference_t<decltype(member)>>(symbol);
   };
-#define GEX_CUDA_FUNCTION(member, name, parameters) find(driver.member, name);
+#define GEX_CUDA_FUNCTION(member, name, parameters) find(driver.member, #name);
 #include "kinds/cuda/driver_functions.def"
 #undef GEX_CUDA_FUNCTION
   if (missing != nullptr)
@@ -48,6 +49,13 @@ std::string load(Driver& driver) {
 }
 
 }  // namespace
+
+bool may_have_driver() {
+  if (!env::boolean(env::Variable::cuda)) return false;
+  // The second is that of Linux below Windows.
+  return env::value(env::Variable::cuda_library).has_value() ||
+         access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+}
 
 const Driver* open_driver(std::string& why) {
   Opened& opened = the_opened.get();

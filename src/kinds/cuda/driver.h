@@ -20,12 +20,14 @@ using DeviceAddress = unsigned long long;
 using Allocation = unsigned long long;
 using Context = struct ContextOfDriver*;
 using Stream = struct StreamOfDriver*;
+using Event = struct EventOfDriver*;
 
 enum : Result {
   success = 0,
   error_out_of_memory = 2,
   error_deinitialized = 4,
   error_no_device = 100,
+  error_already_registered = 712,
 };
 
 enum DeviceAttribute : int {
@@ -49,10 +51,14 @@ enum MemoryType : unsigned {
   unified_memory_type = 4
 };
 
+enum RangeHandleType : int { dma_buf_descriptor = 1 };
+
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned host_memory_portable = 1;
 inline constexpr unsigned lazy_peer_access = 1;
 inline constexpr unsigned posix_descriptor = 1;  ///< type of a shareable handle
+
+inline constexpr unsigned wait_until_at_least = 0;  ///< of a value in memory
 
 struct Uuid {
   char bytes[16];
@@ -111,6 +117,9 @@ struct Driver {
 #include "kinds/cuda/driver_functions.def"
 #undef GEX_CUDA_FUNCTION
 };
+
+/// Returns true if this machine may have a driver; looks for files, and opens nothing.
+bool may_have_driver();
 
 /// The driver, initialised and with a device at least, or null with the reason. It stays open.
 const Driver* open_driver(std::string& why);

@@ -19,6 +19,7 @@
 #include "core/progress.h"
 #include "kinds/cuda/device.h"
 #include "kinds/cuda/mapped_memory.h"
+#include "kinds/cuda/pinned_memory.h"
 #include "kinds/cuda/sharing_policy.h"
 
 namespace gex::kinds::cuda {
@@ -243,7 +244,8 @@ void close(const OpenedMemory& opened) {
 
 }  // namespace
 
-const MemorySharing sharing{export_segment, begin_receiving, send, end_receiving, open, close};
+const MemorySharing sharing{export_segment, begin_receiving, send, end_receiving,
+                            open,           close,           unpin};
 
 bool receive_descriptors() noexcept {
   if (!receives.load(std::memory_order_relaxed)) return false;

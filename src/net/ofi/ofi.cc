@@ -463,8 +463,9 @@ Standing Ofi::standing(const Host& host, bool several_hosts,
   return has_own_interface(*choice.info) ? by_hardware : by_processor;
 }
 
-constexpr Conduit table = table_of<Ofi>(
-    "ofi", "libfabric: TCP, UDP and the networks that it has providers for", registers_host_memory);
+constexpr Conduit table =
+    table_of<Ofi>("ofi", "libfabric: TCP, UDP and the networks that it has providers for",
+                  registers_host_memory | registers_cuda_memory | transfers_cuda_memory);
 
 }  // namespace
 

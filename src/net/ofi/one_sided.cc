@@ -96,8 +96,8 @@ void OneSided::unregister(Transfer& transfer) {
 }
 
 bool OneSided::reach(Transfer& transfer, std::uint64_t access, void*& descriptor) {
-  descriptor = nullptr;
-  if (!registrar_.needs_local()) return true;
+  descriptor = segments_.device_descriptor_of(transfer.local, transfer.size);
+  if (descriptor != nullptr || !registrar_.needs_local()) return true;
   descriptor = segments_.descriptor_of(transfer.local, transfer.size);
   if (descriptor != nullptr) return true;
   if (transfer.size <= bounce_limit) {
@@ -181,7 +181,9 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
   if (taken == nullptr) return would_block;
   Transfer& transfer = *taken;
   void* descriptor = nullptr;
-  bool source_is_free = size <= inject_limit_;
+  // The processor reads what is injected or copied.
+  const bool is_on_host = segments_.device_descriptor_of(local, size) == nullptr;
+  bool source_is_free = size <= inject_limit_ && is_on_host;
   const bool is_injected = source_is_free;
   if (!is_injected) {
     if (!reach(transfer, FI_WRITE, descriptor)) {
@@ -189,7 +191,7 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
       return would_block;
     }
     // A copy frees the source at once.
-    if (transfer.bounce == nullptr && local_done != nullptr && size <= bounce_limit &&
+    if (transfer.bounce == nullptr && local_done != nullptr && size <= bounce_limit && is_on_host &&
         (transfer.bounce = bounce_.take()) != nullptr)
       descriptor = transfer.bounce->descriptor;
     if (transfer.bounce != nullptr) {

@@ -169,6 +169,10 @@ Info make_hints(const std::string& provider, const Wish& wish, const Extent& ext
                        ? basic_registration_mode
                        : FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT |
                              (manner.local_registration ? FI_MR_LOCAL : 0);
+  if (wish.devices) {
+    hints->caps |= FI_HMEM;
+    domain.mr_mode |= FI_MR_HMEM;
+  }
   domain.threading = wish.threaded ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
   // Ranks of a client without threads have none of ours either.
   domain.control_progress = FI_PROGRESS_MANUAL;
@@ -244,9 +248,8 @@ void settle(std::vector<Info>& interfaces, const Wish& wish) {
   if (interfaces.size() > 1) order_by_nearness(interfaces, own_node(), wish.turn);
 }
 
-/// Returns the interfaces of the best way that a provider offers, in the order in which they are to
-/// be tried; `exactly` leaves out what is layered over it.
-std::vector<Info> interfaces_of(const std::string& provider, const Wish& wish, bool exactly) {
+/// Returns the interfaces of the best way that a provider offers for exactly this wish.
+std::vector<Info> best_interfaces_of(const std::string& provider, const Wish& wish, bool exactly) {
   // Most providers are not there, which one question with the fewest demands shows.
   if (interfaces_of(provider, wish, exactly, std::end(extents)[-1], std::end(manners)[-1]).empty())
     return {};
@@ -262,6 +265,22 @@ std::vector<Info> interfaces_of(const std::string& provider, const Wish& wish, b
   return {};
 }
 
+/// Returns the interfaces of the best way that a provider offers, in the order in which they are to
+/// be tried; `exactly` leaves out what is layered over it.
+std::vector<Info> interfaces_of(const std::string& provider, const Wish& wish, bool exactly) {
+  if (wish.devices) {
+    // What reaches devices is worth more than the rest of what is asked for. By sockets their
+    // memory would be copied, as it is without.
+    if (reach_of(provider) == Reach::network && !wish.basic_registration) {
+      std::vector<Info> found = best_interfaces_of(provider, wish, exactly);
+      if (!found.empty()) return found;
+    }
+    Wish without = wish;
+    without.devices = false;
+    return best_interfaces_of(provider, without, exactly);
+  }
+  return best_interfaces_of(provider, wish, exactly);
+}
 std::string where(const Wish& wish) {
   return wish.interface.empty() ? std::string() : " over " + wish.interface;
 }
@@ -315,6 +334,7 @@ Wish wish_of(const Host& host, bool one_host) {
           .one_host = one_host,
           .threaded = host.threaded != 0,
           .basic_registration = host.env_integer("GEX_OFI_REGISTER_BASIC") != 0,
+          .devices = device_kinds_of(host) != 0,
           .turn = turn_of(host),
           .refused = {},
           .broken = 0};

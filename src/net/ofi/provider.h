@@ -37,6 +37,7 @@ struct Wish {
   bool threaded = false;
   /// Segments are reached by address, with the provider's keys, as FI_MR_BASIC has it.
   bool basic_registration = false;
+  bool devices = false;      ///< there may be memory of devices, which is to be reached if possible
   std::uint32_t turn = 0;    ///< counts the ranks of this host, which spread over its interfaces
   std::vector<Way> refused;  ///< some rank cannot go these
   Broken broken = 0;         ///< some rank has found that of the provider

@@ -99,14 +99,61 @@ int Registrar::try_add(void* address, std::size_t size, std::uint64_t access, Re
   const std::uint64_t key = draw_key(access);
   fid_mr* made = nullptr;
   int result = fi_mr_reg(endpoint_.domain(), address, size, access, 0, key, 0, &made, nullptr);
-  if (result != 0) return result;
-  Region complete(made);
+  return result != 0 ? result : enable(Region(made), region);
+}
+
+int Registrar::enable(Region made, Region& region) {
+  int result = 0;
   if ((mode_ & FI_MR_ENDPOINT) != 0) {
-    result = fi_mr_bind(made, &endpoint_.endpoint()->fid, 0);
-    if (result == 0) result = fi_mr_enable(made);
+    result = fi_mr_bind(made.get(), &endpoint_.endpoint()->fid, 0);
+    if (result == 0) result = fi_mr_enable(made.get());
   }
-  if (result == 0) region = std::move(complete);
+  if (result == 0) region = std::move(made);
   return result;
+}
+
+int Registrar::try_add_device(const SegmentMemory& memory, bool by_descriptor, Region& region) {
+  const iovec pieces{memory.address, memory.size};
+  fi_mr_attr attributes{};
+  attributes.mr_iov = &pieces;
+  attributes.iov_count = 1;
+  attributes.access = segment_access;
+  attributes.requested_key = draw_key(segment_access);
+  attributes.iface = FI_HMEM_CUDA;
+  attributes.device.cuda = static_cast<int>(memory.device);
+  std::uint64_t flags = 0;
+#ifdef FI_MR_DMABUF
+  const fi_mr_dmabuf pages{
+      .fd = memory.descriptor,
+      .offset = memory.descriptor_offset,
+      .len = memory.size,
+      .base_addr = static_cast<std::byte*>(memory.address) - memory.descriptor_offset};
+  if (by_descriptor) {
+    attributes.dmabuf = &pages;
+    flags = FI_MR_DMABUF;
+  }
+#else
+  if (by_descriptor) return -FI_ENOSYS;
+#endif
+  fid_mr* made = nullptr;
+  const int result = fi_mr_regattr(endpoint_.domain(), &attributes, flags, &made);
+  return result != 0 ? result : enable(Region(made), region);
+}
+
+Region Registrar::add_device(const SegmentMemory& memory, std::string& error) {
+  Region region;
+  if (!reaches_devices()) {
+    error = "the provider does not reach memory of devices";
+    return region;
+  }
+  int result = try_add_device(memory, /*by_descriptor=*/false, region);
+  // A libfabric that was built without the device's libraries takes its memory by descriptor only.
+  if (result != 0 && memory.descriptor >= 0 &&
+      try_add_device(memory, /*by_descriptor=*/true, region) == 0)
+    return region;
+  if (result != 0)
+    error = "registering " + std::to_string(memory.size) + " bytes: " + error_text(result);
+  return region;
 }
 
 }  // namespace gex::net::ofi

@@ -8,18 +8,24 @@ namespace gex::net::ofi {
 
 bool Segments::add(const SegmentMemory& memory, Key& key) {
   std::string error;
+  const bool is_device = memory.kind != host_memory;
   Region region =
-      registrar_.add(memory.address, memory.size,
-                     FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE | FI_SEND, error);
+      is_device ? registrar_.add_device(memory, error)
+                : registrar_.add(memory.address, memory.size, Registrar::segment_access, error);
   if (!region) {
-    host_.warn(("ofi: a segment is not registered, and accessed by messages: " + error).c_str());
+    const std::string text = std::string("ofi: a segment") + (is_device ? " of a device" : "") +
+                             " is not registered, and accessed by messages: " + error;
+    // Of devices that is what is to be expected of many networks.
+    (is_device ? host_.inform : host_.warn)(text.c_str());
     return false;
   }
   const std::uint64_t origin =
       registrar_.by_address() ? 0 : reinterpret_cast<std::uint64_t>(memory.address);
   key = {fi_mr_key(region.get()), origin};
   const std::unique_lock lock(mutex_);
-  segments_.push_back({static_cast<std::byte*>(memory.address), memory.size, std::move(region)});
+  segments_.push_back(
+      {static_cast<std::byte*>(memory.address), memory.size, is_device, std::move(region)});
+  if (is_device) has_devices_.store(true, std::memory_order_relaxed);
   return true;
 }
 
@@ -30,9 +36,10 @@ void Segments::remove(const Key& key) {
   });
 }
 
-void* Segments::descriptor_of(const void* local, std::size_t size) const {
+void* Segments::descriptor_of(const void* local, std::size_t size, bool of_device) const {
   const std::shared_lock lock(mutex_);
   for (const Segment& segment : segments_) {
+    if (of_device && !segment.is_device) continue;
     const auto offset =
         static_cast<std::size_t>(static_cast<const std::byte*>(local) - segment.address);
     if (offset < segment.size && size <= segment.size - offset)

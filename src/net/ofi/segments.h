@@ -5,6 +5,7 @@
 
 #include <gex/plugin/conduit.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <shared_mutex>
@@ -29,12 +30,19 @@ class Segments {
   void remove(const Key& key);
 
   /// The descriptor of local memory that lies in a segment; else null.
-  void* descriptor_of(const void* local, std::size_t size) const;
+  void* descriptor_of(const void* local, std::size_t size, bool of_device = false) const;
+  /// The descriptor of local memory that lies in a segment of a device's; else null.
+  void* device_descriptor_of(const void* local, std::size_t size) const {
+    // Relaxed: the segment was registered before its memory is used.
+    return has_devices_.load(std::memory_order_relaxed) ? descriptor_of(local, size, true)
+                                                        : nullptr;
+  }
 
  private:
   struct Segment {
     std::byte* address;
     std::size_t size;
+    bool is_device;
     Region region;
   };
 
@@ -42,6 +50,7 @@ class Segments {
   Registrar& registrar_;
   mutable std::shared_mutex mutex_;
   std::vector<Segment> segments_;
+  std::atomic<bool> has_devices_{false};  ///< there has been one of a device's
 };
 
 }  // namespace gex::net::ofi

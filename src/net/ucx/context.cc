@@ -86,6 +86,13 @@ Context::~Context() {
   if (context_ != nullptr && !is_kept_) ucp_cleanup(context_);
 }
 
+bool Context::has_cuda() const noexcept {
+  ucp_context_attr_t attributes{};
+  attributes.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;
+  return ucp_context_query(context_, &attributes) == UCS_OK &&
+         (attributes.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA)) != 0;
+}
+
 std::vector<std::string> Context::transports() const {
   // UCX has no other way to ask before there are endpoints: lines "# resource 3 : ... tcp/eth0".
   std::vector<std::string> found;

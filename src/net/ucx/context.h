@@ -40,6 +40,9 @@ class Context {
   /// Returns true if its workers may wake threads.
   bool wakes() const noexcept { return wakes_; }
 
+  /// Returns true if UCX was built with CUDA, and has found its driver.
+  bool has_cuda() const noexcept;
+
   /// Transports with their devices, "tcp/eth0": those that UCX may choose from.
   std::vector<std::string> transports() const;
 

@@ -35,6 +35,7 @@ OneSided::OneSided(const Host& host, Worker& worker, Endpoints& endpoints, Segme
     : host_(host),
       worker_(worker),
       endpoints_(endpoints),
+      segments_(segments),
       keys_(host, endpoints),
       transfers_(host.size, room, *this),
       messages_(host, worker, endpoints, segments, transfers_),
@@ -126,7 +127,8 @@ SendResult OneSided::put(const Remote& remote, const void* local, std::size_t si
     messages_.put(*transfer, remote, local, size);
     return sent;
   }
-  const ucp_request_param_t parameters = parameters_for(*transfer, completed);
+  ucp_request_param_t parameters = parameters_for(*transfer, completed);
+  parameters.memory_type = segments_.type_of(local);
   void* const answer = ucp_put_nbx(endpoints_.to(remote.peer), local, size, remote.address,
                                    key_of(remote), &parameters);
   if (!accepted(*transfer, answer)) return would_block;
@@ -149,7 +151,8 @@ SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, vo
   const Worker::Use use(worker_);
   Transfer* const transfer = take(remote.peer, Transfer::Purpose::get, done);
   if (transfer == nullptr) return would_block;
-  const ucp_request_param_t parameters = parameters_for(*transfer, completed);
+  ucp_request_param_t parameters = parameters_for(*transfer, completed);
+  parameters.memory_type = segments_.type_of(local);
   void* const answer = ucp_get_nbx(endpoints_.to(remote.peer), local, size, remote.address,
                                    key_of(remote), &parameters);
   if (!accepted(*transfer, answer)) return would_block;

@@ -123,6 +123,7 @@ class OneSided final : private TransferOwner<Transfer> {
   const Host& host_;
   Worker& worker_;
   Endpoints& endpoints_;
+  const Segments& segments_;
   RemoteKeys keys_;
   MessageTransfers<Transfer> transfers_;
   MessagePuts messages_;

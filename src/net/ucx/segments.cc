@@ -7,13 +7,17 @@ namespace gex::net::ucx {
 
 namespace {
 
-ucs_status_t map(const Context& context, void* address, std::size_t size, ucp_mem_h* memory) {
+/// What keys of devices' memory may have more than those of the host's.
+constexpr std::size_t device_key_room = 128;
+
+ucs_status_t map(const Context& context, void* address, std::size_t size, ucs_memory_type_t type,
+                 ucp_mem_h* memory) {
   ucp_mem_map_params_t parameters{};
   parameters.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                           UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
   parameters.address = address;
   parameters.length = size;
-  parameters.memory_type = UCS_MEMORY_TYPE_HOST;
+  parameters.memory_type = type;
   return ucp_mem_map(context.get(), &parameters, memory);
 }
 
@@ -34,11 +38,12 @@ std::vector<std::byte> packed(const Context& context, ucp_mem_h memory, ucs_stat
 std::size_t Segments::key_bytes(const Context& context) {
   alignas(4096) static std::byte sample[4096];
   ucp_mem_h memory = nullptr;
-  ucs_status_t status = map(context, sample, sizeof sample, &memory);
+  ucs_status_t status = map(context, sample, sizeof sample, UCS_MEMORY_TYPE_HOST, &memory);
   if (status != UCS_OK) return 0;
   const std::size_t size = packed(context, memory, status).size();
   ucp_mem_unmap(context.get(), memory);
-  const std::size_t bytes = (sizeof(KeyHeader) + size + 7) / 8 * 8;
+  std::size_t bytes = (sizeof(KeyHeader) + size + 7) / 8 * 8;
+  if (context.has_cuda() && bytes <= max_key_bytes - device_key_room) bytes += device_key_room;
   return status == UCS_OK && bytes <= max_key_bytes ? bytes : 0;
 }
 
@@ -47,8 +52,16 @@ Segments::~Segments() {
 }
 
 bool Segments::add(const SegmentMemory& memory, void* key, std::size_t key_bytes) {
+  const bool is_device = memory.kind != host_memory;
+  if (is_device && !takes_devices_) {
+    host_.inform(
+        "ucx: a segment of a device is not registered, and accessed by messages: UCX has no CUDA "
+        "here, or has no adapter for it");
+    return false;
+  }
   ucp_mem_h mapped = nullptr;
-  ucs_status_t status = map(context_, memory.address, memory.size, &mapped);
+  ucs_status_t status = map(context_, memory.address, memory.size,
+                            is_device ? UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_HOST, &mapped);
   std::vector<std::byte> packed_key;
   if (status == UCS_OK) packed_key = packed(context_, mapped, status);
   const bool fits = sizeof(KeyHeader) + packed_key.size() <= key_bytes;
@@ -62,9 +75,10 @@ bool Segments::add(const SegmentMemory& memory, void* key, std::size_t key_bytes
   {
     const std::lock_guard guard(mutex_);
     header.number = ++last_number_;
-    by_number_.emplace(
-        header.number,
-        Registered{mapped, reinterpret_cast<std::uint64_t>(memory.address), memory.size});
+    by_number_.emplace(header.number,
+                       Registered{mapped, reinterpret_cast<std::uint64_t>(memory.address),
+                                  memory.size, is_device});
+    if (is_device) has_devices_.store(true, std::memory_order_relaxed);
   }
   std::memset(key, 0, key_bytes);
   std::memcpy(key, &header, sizeof header);
@@ -82,12 +96,23 @@ void Segments::remove(const void* key) {
   by_number_.erase(place);
 }
 
+ucs_memory_type_t Segments::type_of(const void* local) const noexcept {
+  // Relaxed: the segment was registered before its memory is used.
+  if (!has_devices_.load(std::memory_order_relaxed)) return UCS_MEMORY_TYPE_HOST;
+  const auto address = reinterpret_cast<std::uint64_t>(local);
+  const std::lock_guard guard(mutex_);
+  for (const auto& [number, one] : by_number_)
+    if (one.is_device && address - one.address < one.size) return UCS_MEMORY_TYPE_CUDA;
+  return UCS_MEMORY_TYPE_HOST;
+}
+
 bool Segments::holds(std::uint64_t number, std::uint64_t address, std::size_t size) {
   const std::lock_guard guard(mutex_);
   const auto place = by_number_.find(number);
   if (place == by_number_.end()) return false;
   const Registered& one = place->second;
-  return address >= one.address && size <= one.size && address - one.address <= one.size - size;
+  return !one.is_device && address >= one.address && size <= one.size &&
+         address - one.address <= one.size - size;
 }
 
 }  // namespace gex::net::ucx

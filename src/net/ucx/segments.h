@@ -9,6 +9,7 @@
 #include <gex/plugin/conduit.h>
 #include <ucp/api/ucp.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -36,22 +37,32 @@ class Segments {
   Segments& operator=(const Segments&) = delete;
   ~Segments();
 
+  /// Memory of devices is taken, too: of a rank whose UCX has CUDA, and an adapter by which
+  /// puts go that are not made of messages. Before the first segment.
+  void take_devices() noexcept { takes_devices_ = true; }
+
   /// False after a warning: this memory is reached by messages. `key_bytes` as all ranks agreed.
   bool add(const SegmentMemory& memory, void* key, std::size_t key_bytes);
   void remove(const void* key);
 
-  /// Returns true if these bytes lie in the segment of that number.
+  /// The type of local memory: of these bytes, all of one segment if they are a device's.
+  ucs_memory_type_t type_of(const void* local) const noexcept;
+
+  /// Returns true if these bytes lie in the segment of that number, which is the host's memory.
   bool holds(std::uint64_t number, std::uint64_t address, std::size_t size);
 
  private:
   const Host& host_;
   const Context& context_;
-  std::mutex mutex_;
+  bool takes_devices_ = false;
+  std::atomic<bool> has_devices_{false};  ///< there has been a segment of one
+  mutable std::mutex mutex_;
   std::uint64_t last_number_ = 0;
   struct Registered {
     ucp_mem_h memory;
     std::uint64_t address;
     std::uint64_t size;
+    bool is_device;
   };
   std::map<std::uint64_t, Registered> by_number_;
 };

@@ -212,6 +212,10 @@ Ucx::Ucx(const Host& host, const Allowed& allowed, const char* why, std::string&
   context_.emplace(host, host.size, ranks_here(host), threaded, allowed, error);
   if (!error.empty()) return;
   segments_.emplace(host, *context_);
+  if (device_kinds_of(host) != 0 && context_->has_cuda()) {
+    const std::vector<std::string> all = context_->transports();
+    if (std::any_of(all.begin(), all.end(), is_hardware)) segments_->take_devices();
+  }
   first_ = std::make_unique<Lane>(host, *context_, *segments_, true, error);
   if (!error.empty()) return;
   key_bytes_ = Segments::key_bytes(*context_);
@@ -347,8 +351,9 @@ void Ucx::describe(const Host& host,
                       std::to_string(2 * channel_depth) + " messages");
 }
 
-constexpr Conduit table = table_of<Ucx>(
-    "ucx", "UCX: InfiniBand, RoCE and TCP, whatever UCX has transports for", registers_host_memory);
+constexpr Conduit table =
+    table_of<Ucx>("ucx", "UCX: InfiniBand, RoCE and TCP, whatever UCX has transports for",
+                  registers_host_memory | registers_cuda_memory | transfers_cuda_memory);
 
 }  // namespace
 

@@ -4,6 +4,9 @@
 //
 //   cuda_test            all of it; ranks with an odd number have device 1 first
 //   cuda_test few        rank 0 alone has devices
+//   cuda_test sizes      all sizes and alignments in every combination
+//   cuda_test threads    threads with several contexts
+//   cuda_test repeat     1000 small puts and gets between devices of neighbors
 //   cuda_test WHAT       one thing that is refused, or goes wrong: see `main`
 
 #include <dlfcn.h>
@@ -11,13 +14,17 @@
 #include <gasnet_mk.h>
 #include <gasnet_vis.h>
 #include <gasnetex.h>
+#include <gex/mk_streams.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -42,6 +49,12 @@ struct {
   int (*retain)(Context*, int);
   int (*allocate)(Address*, std::size_t);
   int (*release)(Address);
+  int (*create_stream)(void**, unsigned);
+  int (*synchronize)(void*);
+  int (*copy)(Address, Address, std::size_t, void*);
+  int (*wait_value)(void*, Address, unsigned, unsigned);
+  int (*create_event)(void**, unsigned);
+  int (*record)(void*, void*);
   int (*to_device)(Address, const void*, std::size_t);
   int (*to_host)(void*, Address, std::size_t);
 } driver;
@@ -62,6 +75,12 @@ void load_driver() {
   find(driver.retain, "cuDevicePrimaryCtxRetain");
   find(driver.allocate, "cuMemAlloc_v2");
   find(driver.release, "cuMemFree_v2");
+  find(driver.create_stream, "cuStreamCreate");
+  find(driver.synchronize, "cuStreamSynchronize");
+  find(driver.copy, "cuMemcpyAsync");
+  find(driver.wait_value, "cuStreamWaitValue32_v2");
+  find(driver.create_event, "cuEventCreate");
+  find(driver.record, "cuEventRecord");
   find(driver.to_device, "cuMemcpyHtoD_v2");
   find(driver.to_host, "cuMemcpyDtoH_v2");
   // Before the library does, in ranks that have a context first.
@@ -116,6 +135,11 @@ std::vector<std::byte> private_memory(part_bytes);
 /// Where the segments are at each rank; null: it has no such segment.
 std::vector<std::byte*> at_rank[3];
 
+constexpr gex_AM_Index_t medium_index = 200, long_index = 201, answer_index = 202;
+void take_medium(gex_Token_t token, void* payload, std::size_t size, gex_AM_Arg_t sender);
+void take_long(gex_Token_t token, void* payload, std::size_t size, gex_AM_Arg_t sender);
+void take_answer(gex_Token_t token, void* payload, std::size_t size, gex_AM_Arg_t sender);
+
 void make_own(Kind kind, int device, bool library_memory) {
   Own& made = own[kind];
   void* memory = nullptr;
@@ -137,6 +161,13 @@ void make_own(Kind kind, int device, bool library_memory) {
 void make_all(bool has_devices) {
   for (Kind kind : {host, first, second}) {
     CHECK(gex_EP_Create(&own[kind].endpoint, client, GEX_EP_CAPABILITY_ALL, 0) == GASNET_OK);
+    gex_AM_Entry_t handlers[] = {{medium_index, reinterpret_cast<gex_AM_Fn_t>(take_medium),
+                                  GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1, nullptr, "medium"},
+                                 {long_index, reinterpret_cast<gex_AM_Fn_t>(take_long),
+                                  GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, nullptr, "long"},
+                                 {answer_index, reinterpret_cast<gex_AM_Fn_t>(take_answer),
+                                  GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQREP, 1, nullptr, "answer"}};
+    CHECK(gex_EP_RegisterHandlers(own[kind].endpoint, handlers, 3) == GASNET_OK);
     const int device = (rank % 2 == 0) == (kind == first) ? 0 : second_device();
     if (kind != host && !has_devices) continue;
     make_own(kind, device, kind != second);
@@ -255,6 +286,25 @@ void copy_both_ways(Kind here, Kind there, gex_Rank_t peer) {
   }
 }
 
+/// Sizes about which parts, pages and injection have their limits, at places of all alignments.
+void copy_all_sizes(Kind here, Kind there, gex_Rank_t peer) {
+  const gex_EP_t endpoint = own[here == private_host ? host : here].endpoint;
+  const gex_TM_t pair = gex_TM_Pair(endpoint, gex_EP_QueryIndex(own[there].endpoint));
+  std::byte* const from = local_memory(here);
+  std::byte* const back = from + part_bytes / 3;
+  std::byte* const to = at_rank[there][peer] + rank * part_bytes + part_bytes / 3 * 2;
+  unsigned number = here * 3U + there;
+  for (const std::size_t size :
+       {1, 2, 7, 8, 9, 63, 192, 193, 4095, 4096, 4097, 65535, 65536, 65537})
+    for (const std::size_t shift : {0, 1, 2, 4, 8, 15}) {
+      const auto bytes = pattern(++number, size);
+      fill(here, from + shift, bytes);
+      gex_RMA_PutBlocking(pair, peer, to + 15 - shift, from + shift, size, 0);
+      gex_RMA_GetBlocking(pair, back + number % 16, peer, to + 15 - shift, size, 0);
+      CHECK(holds(here, back + number % 16, bytes));
+    }
+}
+
 void use_values_and_offsets(Kind there, gex_Rank_t peer) {
   const gex_TM_t pair = gex_TM_Pair(own[there].endpoint, gex_EP_QueryIndex(own[there].endpoint));
   std::byte* const to = at_rank[there][peer] + rank * part_bytes;
@@ -287,17 +337,178 @@ void use_many_at_once(Kind there, gex_Rank_t peer) {
   CHECK(back == bytes);
 }
 
-void use_strided(Kind there, gex_Rank_t peer) {
-  const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[there].endpoint));
-  std::byte* const to = at_rank[there][peer] + rank * part_bytes;
-  auto bytes = pattern(13, 24 * 40 * 10);
-  std::vector<std::byte> back(bytes.size());
+/// In rows, in columns, whose order is reversed at one end, and in pieces of lists; there and back.
+void use_non_contiguous(Kind here, Kind there, gex_Rank_t peer) {
+  const gex_EP_t endpoint = own[here == private_host ? host : here].endpoint;
+  const gex_TM_t pair = gex_TM_Pair(endpoint, gex_EP_QueryIndex(own[there].endpoint));
+  std::byte* const to = at_rank[there][peer] + rank * part_bytes + part_bytes / 2;
+  std::byte* const from = local_memory(here);
+  std::byte* const back = from + part_bytes / 4;
+  auto bytes = pattern(13U + here, std::size_t{24} * 40 * 10);
   const std::size_t count[] = {40, 10};
   const std::ptrdiff_t dense[] = {24, 24 * 40};
   const std::ptrdiff_t loose[] = {48, 72 * 40};
-  gex_VIS_StridedPutBlocking(pair, peer, to, loose, bytes.data(), dense, 24, count, 2, 0);
-  gex_VIS_StridedGetBlocking(pair, back.data(), dense, peer, to, loose, 24, count, 2, 0);
-  CHECK(back == bytes);
+  fill(here, from, bytes);
+  gex_VIS_StridedPutBlocking(pair, peer, to, loose, from, dense, 24, count, 2, 0);
+  gex_VIS_StridedGetBlocking(pair, back, dense, peer, to, loose, 24, count, 2, 0);
+  CHECK(holds(here, back, bytes));
+  fill(here, back, pattern(1, bytes.size()));
+  const std::ptrdiff_t reversed[] = {-48, 72 * 40};
+  const std::ptrdiff_t columns[] = {24 * 10, 24};
+  gex_Event_Wait(gex_VIS_StridedPutNB(pair, peer, to + std::ptrdiff_t{39} * 48, reversed, from,
+                                      columns, 24, count, 2, 0));
+  gex_Event_Wait(gex_VIS_StridedGetNB(pair, back, columns, peer, to + std::ptrdiff_t{39} * 48,
+                                      reversed, 24, count, 2, 0));
+  CHECK(holds(here, back, bytes));
+  fill(here, back, pattern(1, bytes.size()));
+  const gex_Memvec_t list_there[] = {{to + 5000, 700}, {to + 100, 0}, {to + 1, 3300}};
+  const gex_Memvec_t list_from[] = {{from, 2000}, {from + 2000, 2000}};
+  const gex_Memvec_t list_back[] = {{back, 1}, {back + 1, 3999}};
+  gex_VIS_VectorPutBlocking(pair, peer, 3, list_there, 2, list_from, 0);
+  gex_VIS_VectorGetBlocking(pair, 2, list_back, peer, 3, list_there, 0);
+  CHECK(holds(here, back, {bytes.begin(), bytes.begin() + 4000}));
+}
+
+std::atomic<unsigned> right_messages{0};
+
+void take_answer(gex_Token_t, void* payload, std::size_t size, gex_AM_Arg_t sender) {
+  // What that rank has sent from device memory.
+  const auto* const bytes = static_cast<const std::byte*>(payload);
+  for (std::size_t i = 0; i < size; ++i)
+    if (bytes[i] != static_cast<std::byte>(sender * 37 + 17 * 101 + i * 7 + i / 251)) return;
+  ++right_messages;
+}
+void take_medium(gex_Token_t token, void* payload, std::size_t size, gex_AM_Arg_t sender) {
+  take_answer(token, payload, size, sender);
+  // The answer is of device memory, too.
+  gex_AM_ReplyMedium1(token, answer_index, own[first].address + (ranks + 1) * 1024, 1000,
+                      GEX_EVENT_NOW, 0, static_cast<gex_AM_Arg_t>(rank));
+}
+void take_long(gex_Token_t, void* payload, std::size_t size, gex_AM_Arg_t sender) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i)
+    bytes[i] = static_cast<std::byte>(sender * 37 + 17 * 101 + i * 7 + i / 251);
+  if (holds(first, static_cast<std::byte*>(payload), bytes)) ++right_messages;
+}
+
+/// Payloads that lie on a device are sent, and answered with such; those of long messages arrive on
+/// one, by every way.
+void use_messages() {
+  // Others may still use this rank's segments otherwise.
+  barrier();
+  const auto bytes = pattern(17, 3000);
+  std::byte* const from = own[first].address + (ranks + 1) * std::size_t{1024};
+  fill(first, from, bytes);
+  barrier();
+  unsigned expected = 0;
+  const gex_EP_Index_t index = gex_EP_QueryIndex(own[first].endpoint);
+  for (gex_Rank_t distance = 0; distance < ranks; ++distance)
+    for (const std::size_t size : {std::size_t{7}, std::size_t{900}, std::size_t{3000}}) {
+      const gex_Rank_t peer = (rank + distance) % ranks;
+      const gex_TM_t pair = gex_TM_Pair(own[first].endpoint, index);
+      gex_AM_RequestMedium1(pair, peer, medium_index, from, size, GEX_EVENT_NOW, 0,
+                            static_cast<gex_AM_Arg_t>(rank));
+      std::byte* const to = at_rank[first][peer] + segment_bytes / 2 + rank * std::size_t{8192};
+      gex_AM_RequestLong1(pair, peer, long_index, from, size, to, GEX_EVENT_NOW, 0,
+                          static_cast<gex_AM_Arg_t>(rank));
+      const gex_AM_SrcDesc_t prepared =
+          gex_AM_PrepareRequestMedium(pair, peer, from, size, size, GEX_EVENT_NOW, 0, 1);
+      gex_AM_CommitRequestMedium1(prepared, answer_index, size, static_cast<gex_AM_Arg_t>(rank));
+      // As many come from one rank; the first is answered.
+      expected += 4;
+      while (right_messages < expected) gasnet_AMPoll();
+      barrier();
+    }
+}
+
+/// A put waits for a kernel, as it were, and other puts do not wait for that; a stream waits for a
+/// get; a neighbor's memory is there to be copied from.
+void use_stream_order() {
+  const gex_Rank_t peer = (rank + 1) % ranks;
+  gex_MK_t const kind = own[first].memory_kind;
+  const gex_TM_t pair = gex_TM_Pair(own[first].endpoint, gex_EP_QueryIndex(own[first].endpoint));
+  std::byte* const to = at_rank[first][peer] + rank * part_bytes;
+  std::byte* const from = local_memory(first);
+  const auto address_of = [](const void* at) -> Address {
+    return reinterpret_cast<std::uintptr_t>(at);
+  };
+  Context primary = nullptr, popped = nullptr;
+  void *stream = nullptr, *event = nullptr, *earlier = nullptr;
+  CHECK(driver.retain(&primary, rank % 2 == 0 ? 0 : second_device()) == 0 &&
+        driver.push(primary) == 0);
+  CHECK(driver.create_stream(&stream, 1) == 0 && driver.create_event(&event, 0) == 0);
+  CHECK(driver.create_event(&earlier, 0) == 0);
+  // The stream writes the source once this word is set.
+  alignas(64) static std::atomic<unsigned> word{0};
+  auto bytes = pattern(21, 5000);
+  fill(first, from, pattern(22, 5000));
+  CHECK(driver.record(earlier, stream) == 0);
+  CHECK(driver.wait_value(stream, address_of(&word), 1, 0) == 0);
+  CHECK(driver.copy(address_of(from), address_of(bytes.data()), bytes.size(), stream) == 0);
+  CHECK(driver.record(event, stream) == 0);
+  gex_Event_t put = gex_MK_PutAfterNB(pair, peer, to, from, bytes.size(), kind, event, 0);
+  gex_Event_Wait(gex_MK_PutAfterNB(pair, peer, to + 8192, from, 100, kind, earlier, 0));
+  CHECK(gex_Event_Test(put) == GASNET_ERR_NOT_READY);
+  word = 1;
+  gex_Event_Wait(put);
+  std::vector<std::byte> found(bytes.size());
+  gex_RMA_GetBlocking(gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[first].endpoint)),
+                      found.data(), peer, to, found.size(), 0);
+  CHECK(found == bytes);
+  // What the stream does behind a get finds what that has brought.
+  for (int i = 0; i < 3; ++i) {
+    fill(first, from, pattern(23, 5000));
+    gex_MK_StreamWait(kind, stream, gex_RMA_GetNB(pair, from, peer, to, bytes.size(), 0), 0);
+    found.assign(found.size(), std::byte{0});
+    CHECK(driver.copy(address_of(found.data()), address_of(from), found.size(), stream) == 0);
+    CHECK(driver.record(event, stream) == 0);
+    gex_Event_Wait(gex_MK_PutAfterNB(pair, peer, to + 16384, from, 1, kind, event, 0));
+    CHECK(found == bytes);
+  }
+  auto* const theirs = static_cast<std::byte*>(gex_MK_QueryPeerPointer(pair, peer));
+  CHECK(gex_MK_QueryPeerPointer(gex_TM_Pair(own[host].endpoint, 0), peer) == nullptr);
+  if (theirs != nullptr) {
+    CHECK(driver.copy(address_of(found.data()), address_of(theirs + (to - at_rank[first][peer])),
+                      found.size(), stream) == 0);
+    CHECK(driver.synchronize(stream) == 0 && found == bytes);
+  } else {
+    CHECK(std::getenv("GASNET_SUPERNODE_MAXSIZE") != nullptr ||
+          std::getenv("GEX_CUDA_SHARE") != nullptr || std::getenv("FAKE_CUDA_FAIL") != nullptr);
+  }
+  CHECK(driver.pop(&popped) == 0);
+  check_context();
+}
+
+/// Threads, each with another current context or none, that use all at once.
+void use_threads() {
+  std::vector<std::thread> threads;
+  for (unsigned number = 0; number < 3; ++number)
+    threads.emplace_back([number] {
+      Context mine = nullptr, now = nullptr;
+      if (number != 0)
+        CHECK(driver.create_context(&mine, 0, number == 1 ? 0 : second_device()) == 0);
+      const gex_TM_t pair =
+          gex_TM_Pair(own[first].endpoint, gex_EP_QueryIndex(own[second].endpoint));
+      const gex_Rank_t peer = (rank + 1) % ranks;
+      std::byte* const from = local_memory(first) + number * std::size_t{16384};
+      std::byte* const to = at_rank[second][peer] + rank * part_bytes + number * std::size_t{16384};
+      for (unsigned i = 0; i < 50; ++i) {
+        const auto bytes = pattern(number * 50 + i, 4000);
+        fill(first, from, bytes);
+        gex_RMA_PutBlocking(pair, peer, to, from, bytes.size(), 0);
+        gex_Event_Wait(gex_RMA_GetNB(pair, from + 8192, peer, to, bytes.size(), 0));
+        CHECK(holds(first, from + 8192, bytes));
+        CHECK(driver.current(&now) == 0 && now == mine);
+      }
+    });
+  for (std::thread& one : threads) one.join();
+}
+
+void use_all_sizes() {
+  for (gex_Rank_t peer = 0; peer < ranks; ++peer)
+    for (int here = host; here < kinds; ++here)
+      for (int there = host; there < private_host; ++there)
+        copy_all_sizes(static_cast<Kind>(here), static_cast<Kind>(there), peer);
 }
 
 void use_all() {
@@ -305,16 +516,60 @@ void use_all() {
     for (int here = host; here < kinds; ++here)
       for (int there = host; there < private_host; ++there) {
         const bool is_here = here == private_host || own[here].address != nullptr;
-        if (is_here && at_rank[there][peer] != nullptr)
-          copy_both_ways(static_cast<Kind>(here), static_cast<Kind>(there), peer);
+        if (!is_here || at_rank[there][peer] == nullptr) continue;
+        copy_both_ways(static_cast<Kind>(here), static_cast<Kind>(there), peer);
+        use_non_contiguous(static_cast<Kind>(here), static_cast<Kind>(there), peer);
       }
     for (Kind there : {host, first, second}) {
       if (at_rank[there][peer] == nullptr) continue;
       use_many_at_once(there, peer);
-      use_strided(there, peer);
       if (own[there].address != nullptr) use_values_and_offsets(there, peer);
     }
   }
+}
+
+/// Puts and gets of 8 bytes between devices of neighbors, for tests that count what carries them.
+void use_one_after_the_other(unsigned count) {
+  const gex_Rank_t peer = (rank + 1) % ranks;
+  const gex_TM_t pair = gex_TM_Pair(own[first].endpoint, gex_EP_QueryIndex(own[second].endpoint));
+  const auto bytes = pattern(3, 8);
+  fill(first, local_memory(first), bytes);
+  std::byte* const to = at_rank[second][peer] + rank * part_bytes;
+  for (unsigned i = 0; i < count; ++i) {
+    gex_RMA_PutBlocking(pair, peer, to, local_memory(first), 8, 0);
+    gex_RMA_GetBlocking(pair, local_memory(first) + 8, peer, to, 8, 0);
+  }
+  CHECK(holds(first, local_memory(first) + 8, bytes));
+}
+
+/// The last rank dies, whose memory others have opened, and which has opened theirs.
+void use_until_a_peer_dies() {
+  use_one_after_the_other(1);
+  barrier();
+  if (rank == ranks - 1) std::raise(SIGKILL);
+  for (;;) use_one_after_the_other(1);
+}
+
+/// A child that ends as a program does leaves the devices alone.
+void use_beside_children() {
+  use_one_after_the_other(10);
+  for (int i = 0; i < 2; ++i) {
+    const pid_t child = fork();
+    if (child == 0) std::exit(0);
+    int status = -1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    use_one_after_the_other(10);
+  }
+}
+
+/// The driver ends before libgex does.
+[[noreturn]] void exit_with_all_in_use() {
+  const gex_Rank_t peer = (rank + 1) % ranks;
+  const gex_TM_t pair = gex_TM_Pair(own[first].endpoint, gex_EP_QueryIndex(own[second].endpoint));
+  barrier();
+  gex_RMA_PutNBI(pair, peer, at_rank[second][peer], local_memory(first), 100000, GEX_EVENT_DEFER,
+                 0);
+  std::exit(0);
 }
 
 /// The kind of device 0, for what follows.
@@ -371,6 +626,37 @@ void broadcast_on_device() {
   for (;;) gex_RMA_PutBlocking(pair, 1, at_rank[first][1], private_memory.data(), 24, 0);
 }
 
+/// Segments of more than is registered with the driver at a time; again after they have ended.
+void copy_large() {
+  constexpr std::size_t bytes = std::size_t{40} << 20;
+  gex_MK_t kind = kind_of_first();
+  gex_EP_t here = GEX_EP_INVALID, there = GEX_EP_INVALID;
+  CHECK(gex_EP_Create(&here, client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
+  CHECK(gex_EP_Create(&there, client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
+  for (int i = 0; i < 2; ++i) {
+    gex_Segment_t on_host = GEX_SEGMENT_INVALID, on_device = GEX_SEGMENT_INVALID;
+    CHECK(gex_Segment_Create(&on_host, client, nullptr, bytes, GEX_MK_HOST, 0) == GASNET_OK);
+    CHECK(gex_Segment_Create(&on_device, client, nullptr, bytes, kind, 0) == GASNET_OK);
+    CHECK(gex_EP_BindSegment(here, on_host, 0) == GASNET_OK);
+    CHECK(gex_EP_BindSegment(there, on_device, 0) == GASNET_OK);
+    auto* const from = static_cast<std::byte*>(gex_Segment_QueryAddr(on_host));
+    auto* const to = static_cast<std::byte*>(gex_Segment_QueryAddr(on_device));
+    constexpr std::size_t part = (std::size_t{33} << 20) + 5;
+    for (std::size_t at = 0; at < part; at += 4096) from[at] = static_cast<std::byte>(at >> 12);
+    const gex_TM_t pair = gex_TM_Pair(here, gex_EP_QueryIndex(there));
+    gex_RMA_PutBlocking(pair, 0, to, from, part, 0);
+    std::memset(from, 0, bytes);
+    gex_RMA_GetBlocking(pair, from + 7, 0, to, part, 0);
+    for (std::size_t at = 0; at < part; at += 4096)
+      CHECK(from[at + 7] == static_cast<std::byte>(at >> 12));
+    CHECK(gex_EP_BindSegment(here, GEX_SEGMENT_INVALID, 0) == GASNET_OK);
+    CHECK(gex_EP_BindSegment(there, GEX_SEGMENT_INVALID, 0) == GASNET_OK);
+    gex_Segment_Destroy(on_host, 0);
+    gex_Segment_Destroy(on_device, 0);
+  }
+  gex_MK_Destroy(kind, 0);
+}
+
 /// Wrong arguments of a kind and of a segment, with their error codes.
 void refuse_all() {
   gex_MK_t kind = GEX_MK_INVALID;
@@ -419,15 +705,27 @@ int main(int count, char** arguments) {
   load_driver();
   // Every second rank has a context of its own, the others none.
   if (rank % 2 == 1) CHECK(driver.create_context(&context, 0, second_device()) == 0);
-  if (what == "all" || what == "few") {
-    make_all(what == "all" || rank == 0);
+  if (what == "all" || what == "few" || what == "repeat" || what == "threads" || what == "sizes") {
+    make_all(what != "few" || rank == 0);
     barrier();
-    use_all();
+    if (what == "repeat") {
+      use_one_after_the_other(1000);
+    } else if (what == "sizes") {
+      use_all_sizes();
+    } else if (what == "threads") {
+      use_threads();
+    } else {
+      use_all();
+      if (what == "all") use_messages();
+      if (what == "all") use_stream_order();
+    }
     barrier();
     destroy_all();
     barrier();
   } else if (what == "exhausted") {
     exhaust();
+  } else if (what == "large") {
+    copy_large();
   } else if (what == "refused" || what == "refused_loudly") {
     gex_System_SetVerboseErrors(what == "refused" ? 0 : 1);
     refuse_all();
@@ -436,6 +734,12 @@ int main(int count, char** arguments) {
     const gex_TM_t pair = gex_TM_Pair(own[first].endpoint, gex_EP_QueryIndex(own[host].endpoint));
     if (what == "host_address")
       gex_RMA_PutBlocking(pair, 0, at_rank[host][0], private_memory.data(), 8, 0);
+    else if (what == "dies")
+      use_until_a_peer_dies();
+    else if (what == "fork")
+      use_beside_children();
+    else if (what == "exit")
+      exit_with_all_in_use();
     else if (what == "kind_in_use")
       gex_MK_Destroy(own[first].memory_kind, 0);
     else if (what == "unknown_address")

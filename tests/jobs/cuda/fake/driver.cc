@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -25,16 +27,16 @@ using cuda::Stream;
 namespace {
 
 struct Operation {
-  DeviceAddress to;
-  DeviceAddress from;  ///< of a copy
-  std::size_t bytes;   ///< of a row; 0: `value` is written
-  std::uint32_t value;
+  enum class What { copy, write_value, wait_value, record, wait_event };
+  What what;
+  DeviceAddress to = 0;
+  DeviceAddress from = 0;   ///< of a copy
+  std::size_t bytes = 0;    ///< of a copy, in each row
+  std::uint64_t value = 0;  ///< that is written or awaited, or the number of a recording
+  cuda::Event event = nullptr;
   std::size_t rows = 1;
-  std::size_t to_step = 0;
-  std::size_t from_step = 0;
-
-  /// From the first byte of the first row to behind the last one of the last.
-  std::size_t extent(std::size_t step) const { return (rows - 1) * step + bytes; }
+  std::size_t to_stride = 0;
+  std::size_t from_stride = 0;
 };
 
 }  // namespace
@@ -44,6 +46,11 @@ struct gex::kinds::cuda::StreamOfDriver {
   std::deque<Operation> operations;
   bool in_operation = false;
   Result error = success;
+};
+
+struct gex::kinds::cuda::EventOfDriver {
+  std::uint64_t recorded = 0;
+  std::uint64_t happened = 0;
 };
 
 namespace {
@@ -83,6 +90,25 @@ class Engine {
     return cuda::success;
   }
 
+  cuda::Event new_event() { return new cuda::EventOfDriver; }
+  Result record(cuda::Event event, Stream stream) {
+    std::uint64_t number = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      number = ++event->recorded;
+    }
+    return push(stream, {.what = Operation::What::record, .value = number, .event = event});
+  }
+  /// What is recorded at the time of the call.
+  Result wait_for(cuda::Event event, Stream stream) {
+    std::uint64_t number = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      number = event->recorded;
+    }
+    return push(stream, {.what = Operation::What::wait_event, .value = number, .event = event});
+  }
+
   Result wait(Stream stream) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stream->operations.empty() && !stream->in_operation; });
@@ -95,10 +121,20 @@ class Engine {
     std::unique_lock lock(mutex_);
     for (;;) {
       std::vector<Stream> ready;
-      for (const Stream stream : streams_)
-        if (!stream->operations.empty()) ready.push_back(stream);
+      bool any_waits = false;
+      for (const Stream stream : streams_) {
+        if (stream->operations.empty()) continue;
+        if (may_go_on(stream->operations.front()))
+          ready.push_back(stream);
+        else
+          any_waits = true;
+      }
       if (ready.empty()) {
-        changed_.wait(lock);
+        // Values are written by processors, which wake nothing.
+        if (any_waits)
+          changed_.wait_for(lock, std::chrono::microseconds(100));
+        else
+          changed_.wait(lock);
         continue;
       }
       const Stream stream = ready[random() % ready.size()];
@@ -110,25 +146,36 @@ class Engine {
       for (unsigned i = 0; i < delay; ++i) std::this_thread::yield();
       const bool done = execute(operation);
       lock.lock();
+      if (operation.what == Operation::What::record) operation.event->happened = operation.value;
       stream->in_operation = false;
       if (!done) stream->error = illegal_address;
       changed_.notify_all();
     }
   }
 
+  /// With the mutex held.
+  static bool may_go_on(const Operation& operation) {
+    if (operation.what == Operation::What::wait_event)
+      return operation.event->happened >= operation.value;
+    if (operation.what != Operation::What::wait_value) return true;
+    const std::uint32_t value =
+        __atomic_load_n(reinterpret_cast<std::uint32_t*>(host(operation.to)), __ATOMIC_ACQUIRE);
+    return static_cast<std::int32_t>(value - static_cast<std::uint32_t>(operation.value)) >= 0;
+  }
+
   static bool execute(const Operation& operation) {
-    if (operation.bytes == 0) {
+    if (operation.what == Operation::What::write_value)
       // Release: who finds the value finds what was copied before.
-      __atomic_store_n(reinterpret_cast<std::uint32_t*>(host(operation.to)), operation.value,
-                       __ATOMIC_RELEASE);
-      return true;
+      __atomic_store_n(reinterpret_cast<std::uint32_t*>(host(operation.to)),
+                       static_cast<std::uint32_t>(operation.value), __ATOMIC_RELEASE);
+    if (operation.what != Operation::What::copy) return true;
+    for (std::size_t row = 0; row < operation.rows; ++row) {
+      std::byte* const to = reach(host(operation.to + row * operation.to_stride), operation.bytes);
+      const std::byte* const from =
+          reach(host(operation.from + row * operation.from_stride), operation.bytes);
+      if (to == nullptr || from == nullptr) return false;
+      std::memcpy(to, from, operation.bytes);
     }
-    std::byte* const to = reach(host(operation.to), operation.extent(operation.to_step));
-    const std::byte* const from =
-        reach(host(operation.from), operation.extent(operation.from_step));
-    if (to == nullptr || from == nullptr) return false;
-    for (std::size_t row = 0; row < operation.rows; ++row)
-      std::memcpy(to + row * operation.to_step, from + row * operation.from_step, operation.bytes);
     return true;
   }
 
@@ -174,6 +221,14 @@ int device_count() {
 bool has_variable(const char* name) {
   const char* const text = std::getenv(name);
   return text != nullptr && *text != '\0';
+}
+
+bool has_ended() {
+  static std::atomic<bool> ended{false};
+  static const struct End {
+    ~End() { ended = true; }
+  } end;
+  return ended;
 }
 
 bool fails(const char* function) {
@@ -304,28 +359,53 @@ Result cuStreamWriteValue32_v2(Stream stream, DeviceAddress address, std::uint32
                                unsigned) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
   if (stream == nullptr || stream->device != device_of(current())) return invalid_handle;
-  return Engine::of_process().push(stream, {.to = address, .from = 0, .bytes = 0, .value = value});
+  return Engine::of_process().push(
+      stream, {.what = Operation::What::write_value, .to = address, .value = value});
 }
 
 Result cuMemcpyAsync(DeviceAddress to, DeviceAddress from, std::size_t bytes, Stream stream) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
   if (stream == nullptr || stream->device != device_of(current())) return invalid_handle;
   if (bytes == 0) return cuda::success;
-  if (reach(host(to), bytes) == nullptr || reach(host(from), bytes) == nullptr)
+  if (reach(host(to), bytes) == nullptr || reach(host(from), bytes) == nullptr ||
+      !is_copied_at_once(host(to), bytes) || !is_copied_at_once(host(from), bytes))
     return invalid_value;
-  return Engine::of_process().push(stream, {.to = to, .from = from, .bytes = bytes, .value = 0});
+  return Engine::of_process().push(
+      stream, {.what = Operation::What::copy, .to = to, .from = from, .bytes = bytes});
+}
+
+Result cuStreamWaitValue32_v2(Stream stream, DeviceAddress address, std::uint32_t value,
+                              unsigned flags) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  if (stream == nullptr || flags != cuda::wait_until_at_least) return invalid_handle;
+  return Engine::of_process().push(
+      stream, {.what = Operation::What::wait_value, .to = address, .value = value});
+}
+
+Result cuStreamWaitEvent(Stream stream, cuda::Event event, unsigned) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  if (stream == nullptr || event == nullptr) return invalid_handle;
+  return Engine::of_process().wait_for(event, stream);
 }
 
 Result cuMemcpy2DAsync_v2(const cuda::RowsCopy* copy, Stream stream) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
   if (stream == nullptr || stream->device != device_of(current())) return invalid_handle;
-  if (copy->from.memory_type != cuda::unified_memory_type ||
-      copy->to.memory_type != cuda::unified_memory_type || copy->from.step < copy->row_bytes ||
-      copy->to.step < copy->row_bytes)
-    return invalid_value;
+  const auto address = [](unsigned type, const void* on_host, DeviceAddress address_or_null) {
+    return type == cuda::host_memory_type
+               ? static_cast<DeviceAddress>(reinterpret_cast<std::uintptr_t>(on_host))
+               : address_or_null;
+  };
+  if (copy->from.step < copy->row_bytes || copy->to.step < copy->row_bytes) return invalid_value;
   if (copy->row_bytes == 0 || copy->rows == 0) return cuda::success;
-  return Engine::of_process().push(stream, {copy->to.address, copy->from.address, copy->row_bytes,
-                                            0, copy->rows, copy->to.step, copy->from.step});
+  return Engine::of_process().push(
+      stream, {.what = Operation::What::copy,
+               .to = address(copy->to.memory_type, copy->to.host, copy->to.address),
+               .from = address(copy->from.memory_type, copy->from.host, copy->from.address),
+               .bytes = copy->row_bytes,
+               .rows = copy->rows,
+               .to_stride = copy->to.step,
+               .from_stride = copy->from.step});
 }
 
 Result cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
@@ -335,7 +415,16 @@ Result cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
   return cuda::success;
 }
 
-// Synchronous copies, for tests.
+// What tests call: events, and synchronous copies.
+Result cuEventCreate(cuda::Event* event, unsigned) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  *event = Engine::of_process().new_event();
+  return cuda::success;
+}
+Result cuEventRecord(cuda::Event event, Stream stream) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  return Engine::of_process().record(event, stream);
+}
 Result cuMemcpyHtoD_v2(DeviceAddress to, const void* from, std::size_t bytes) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
   return copy_now(to, reinterpret_cast<std::uintptr_t>(from), bytes);

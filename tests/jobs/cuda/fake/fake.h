@@ -11,6 +11,8 @@
 //   FAKE_CUDA_SEED      of the order in which streams proceed; unset: 1
 //   FAKE_CUDA_FAIL      NAME:N: the Nth call of that function fails with CUDA_ERROR_UNKNOWN
 //   FAKE_CUDA_NO_VMM    1: devices export no descriptors
+//   FAKE_CUDA_NO_DMABUF 1: devices export no dma-bufs
+//   FAKE_CUDA_PINNED    1: large copies take registered memory of the host only
 //   FAKE_CUDA_NO_UVA    1: devices have no unified addressing
 
 #include <cstddef>
@@ -79,6 +81,10 @@ Range find_range(const void* address, std::byte*& begin);
 /// Where bytes that a copy names can be reached; null: they are a device's, and cannot.
 std::byte* reach(const void* address, std::size_t bytes);
 
+/// Returns true if the driver takes these bytes of the host's memory in one copy: none or all are
+/// in one registered range. With FAKE_CUDA_PINNED a megabyte and more must be.
+bool is_copied_at_once(const void* address, std::size_t bytes);
+
 /// The current context of the calling thread, or null.
 cuda::Context current();
 int device_of(cuda::Context context);
@@ -86,6 +92,8 @@ cuda::Context primary_context(int device);
 
 int device_count();
 bool has_variable(const char* name);
+/// The process is at its end, and the library's destructors have run.
+bool has_ended();
 /// Returns true if this call of the function is the one that FAKE_CUDA_FAIL names.
 bool fails(const char* function);
 
@@ -96,7 +104,8 @@ struct gex::kinds::cuda::ContextOfDriver {
 };
 
 /// The beginning of an exported function.
-#define FAKE_CUDA_ENTER \
+#define FAKE_CUDA_ENTER                                                    \
+  if (fake_cuda::has_ended()) return fake_cuda::cuda::error_deinitialized; \
   if (fake_cuda::fails(__func__)) return fake_cuda::unknown
 #define FAKE_CUDA_ENTER_WITH_CONTEXT \
   FAKE_CUDA_ENTER;                   \

@@ -29,6 +29,15 @@ Ranges& ranges() {
   return *all;
 }
 
+struct Registered {
+  std::mutex mutex;
+  std::map<std::byte*, std::size_t> ranges;
+};
+Registered& registered() {
+  static auto* const all = new Registered;
+  return *all;
+}
+
 std::array<std::atomic<std::size_t>, 64> in_use{};
 
 std::size_t memory_of_device() {
@@ -155,6 +164,18 @@ std::byte* reach(const void* address, std::size_t bytes) {
   return range.bytes->view + range.offset + offset;
 }
 
+bool is_copied_at_once(const void* address, std::size_t bytes) {
+  std::byte* device = nullptr;
+  if (find_range(address, device).size != 0) return true;
+  const auto* const begin = static_cast<const std::byte*>(address);
+  const std::lock_guard lock(registered().mutex);
+  for (const auto& [start, size] : registered().ranges) {
+    if (start >= begin + bytes || begin >= start + size) continue;
+    return begin >= start && begin + bytes <= start + size;
+  }
+  return !has_variable("FAKE_CUDA_PINNED") || bytes < (std::size_t{1} << 20);
+}
+
 }  // namespace fake_cuda
 
 using namespace fake_cuda;
@@ -163,6 +184,11 @@ using cuda::DeviceAddress;
 using cuda::Result;
 
 extern "C" {
+
+/// For a network that is simulated beside it: where the processor reaches bytes of a device.
+std::byte* fake_cuda_reach(const void* address, std::size_t bytes) {
+  return reach(address, bytes);
+}
 
 Result cuMemAlloc_v2(DeviceAddress* memory, std::size_t bytes) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
@@ -206,6 +232,20 @@ Result cuMemGetAddressRange_v2(DeviceAddress* start, std::size_t* bytes, DeviceA
   return cuda::success;
 }
 
+Result cuMemGetHandleForAddressRange(void* handle, DeviceAddress address, std::size_t bytes,
+                                     cuda::RangeHandleType type, unsigned long long) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  std::byte* begin = nullptr;
+  const Range range = find_range(at(address), begin);
+  if (range.bytes == nullptr || type != cuda::dma_buf_descriptor || address % 4096 != 0 ||
+      bytes % 4096 != 0 || has_variable("FAKE_CUDA_NO_DMABUF"))
+    return invalid_value;
+  const int descriptor = fcntl(range.bytes->descriptor, F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) return invalid_value;
+  std::memcpy(handle, &descriptor, sizeof descriptor);
+  return cuda::success;
+}
+
 Result cuIpcGetMemHandle(cuda::LegacyHandle* handle, DeviceAddress memory) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
   std::byte* begin = nullptr;
@@ -232,6 +272,24 @@ Result cuIpcOpenMemHandle_v2(DeviceAddress* memory, cuda::LegacyHandle handle, u
 Result cuIpcCloseMemHandle(DeviceAddress memory) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
   return free_range(memory);
+}
+
+// Registered memory is as any other here, but it is registered once.
+Result cuMemHostRegister_v2(void* memory, std::size_t bytes, unsigned) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  std::byte* begin = nullptr;
+  if (find_range(memory, begin).size != 0 || bytes == 0) return invalid_value;
+  const std::lock_guard lock(registered().mutex);
+  const bool is_new = registered().ranges.emplace(static_cast<std::byte*>(memory), bytes).second;
+  if (!is_new) return cuda::error_already_registered;
+  return cuda::success;
+}
+
+Result cuMemHostUnregister(void* memory) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  const std::lock_guard lock(registered().mutex);
+  if (registered().ranges.erase(static_cast<std::byte*>(memory)) == 0) return invalid_value;
+  return cuda::success;
 }
 
 Result cuMemGetAllocationGranularity(std::size_t* bytes, const cuda::AllocationProperties*,

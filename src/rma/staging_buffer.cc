@@ -1,0 +1,60 @@
+#include "rma/staging_buffer.h"
+
+#include <vector>
+
+#include "am/message.h"
+#include "base/immortal.h"
+#include "base/spin_lock.h"
+
+namespace gex::rma {
+
+namespace {
+
+/// What is needed beyond these is allocated for once.
+constexpr std::size_t max_kept = 64;
+
+struct Buffers {
+  SpinLock lock;
+  std::vector<std::byte*> kept;
+  std::size_t made = 0;
+};
+Immortal<Buffers> the_buffers;
+
+}  // namespace
+
+std::unique_ptr<StagingBuffer> StagingBuffer::of(const MemoryKind& kind, bool may_wait) noexcept {
+  Buffers& buffers = the_buffers.get();
+  bool makes = false;
+  {
+    const OptionalGuard guard(buffers.lock, true);
+    if (!buffers.kept.empty()) {
+      std::byte* const bytes = buffers.kept.back();
+      buffers.kept.pop_back();
+      return std::unique_ptr<StagingBuffer>(new StagingBuffer(bytes, true));
+    }
+    makes = buffers.made < max_kept;
+    if (makes) ++buffers.made;
+  }
+  if (makes) {
+    if (void* const made = kind.allocate_host(max_medium_payload))
+      return std::unique_ptr<StagingBuffer>(new StagingBuffer(static_cast<std::byte*>(made), true));
+    const OptionalGuard guard(buffers.lock, true);
+    --buffers.made;
+  } else if (may_wait) {
+    return nullptr;
+  }
+  return std::unique_ptr<StagingBuffer>(
+      new StagingBuffer(new std::byte[max_medium_payload], false));
+}
+
+StagingBuffer::~StagingBuffer() {
+  if (!is_kept_) {
+    delete[] bytes_;
+    return;
+  }
+  Buffers& buffers = the_buffers.get();
+  const OptionalGuard guard(buffers.lock, true);
+  buffers.kept.push_back(bytes_);
+}
+
+}  // namespace gex::rma

@@ -1,0 +1,37 @@
+#pragma once
+// A buffer of the host's for the payload of a message, in memory that copies of a kind reach fast.
+// Some are kept for later.
+//
+// Thread rules: any; one thread at a time uses a buffer.
+
+#include <cstddef>
+#include <memory>
+
+#include "core/completion.h"
+#include "core/memory.h"
+
+namespace gex::rma {
+
+class StagingBuffer {
+ public:
+  /// A buffer of max_medium_payload bytes. `may_wait`: null rather than one that is allocated for
+  /// once, when all that are kept are in use.
+  static std::unique_ptr<StagingBuffer> of(const MemoryKind& kind, bool may_wait) noexcept;
+  ~StagingBuffer();
+  StagingBuffer(const StagingBuffer&) = delete;
+  StagingBuffer& operator=(const StagingBuffer&) = delete;
+
+  std::byte* bytes() noexcept { return bytes_; }
+  /// The target of a copy to or from it.
+  CompletionTarget copied() noexcept { return &copied_; }
+  bool is_copied() const noexcept { return StdCompletion::load_acquire(copied_) != 0; }
+
+ private:
+  StagingBuffer(std::byte* bytes, bool is_kept) noexcept : bytes_(bytes), is_kept_(is_kept) {}
+
+  std::byte* bytes_;
+  bool is_kept_;
+  StdCompletion::Word copied_{0};
+};
+
+}  // namespace gex::rma
