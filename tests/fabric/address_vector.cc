@@ -41,11 +41,7 @@ struct AddressVectorTable {
   static int lookup(fid_av* addresses, fi_addr_t number, void* name, std::size_t* size) {
     const std::optional<Address> address = own(addresses).find(number);
     if (!address) return -FI_EINVAL;
-    const bool fits = *size >= address_format().size;
-    *size = address_format().size;
-    if (!fits) return -FI_ETOOSMALL;
-    write_name(*address, 0, name);
-    return 0;
+    return write_name(*address, 0, name, *size);
   }
 
   static const char* to_text(fid_av*, const void* name, char* text, std::size_t* size) {

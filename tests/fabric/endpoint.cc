@@ -9,7 +9,8 @@
 
 #include "address.h"
 #include "address_vector.h"
-#include "fabric.h"
+#include "connection.h"
+#include "event_queue.h"
 #include "knobs.h"
 #include "provider.h"
 #include "stubs.h"
@@ -62,7 +63,7 @@ struct EndpointTable {
     Endpoint& endpoint = own(object);
     const std::lock_guard guard(endpoint.domain_.mutex());
     if (command != FI_ENABLE) return -FI_ENOSYS;
-    if (endpoint.addresses_ == nullptr) return -FI_ENOAV;
+    if (endpoint.addresses_ == nullptr && !endpoint.is_for_one_) return -FI_ENOAV;
     if (endpoint.transmit_queue_ == nullptr || endpoint.receive_queue_ == nullptr) return -FI_ENOCQ;
     if (endpoint.receive_queue_->asked_size() > knobs().cq_max) return -FI_EINVAL;
     endpoint.is_enabled_ = true;
@@ -92,12 +93,8 @@ struct EndpointTable {
   }
 
   static int get_name(fid_t object, void* name, std::size_t* size) {
-    const bool fits = *size >= address_format().size;
-    *size = address_format().size;
-    if (!fits) return -FI_ETOOSMALL;
     const Endpoint& endpoint = own(object);
-    write_name(endpoint.inbox_->address(), endpoint.domain_.nic(), name);
-    return 0;
+    return write_name(endpoint.inbox_->address(), endpoint.domain_.nic(), name, *size);
   }
 };
 
@@ -122,11 +119,11 @@ fi_ops_cm connection_table{.size = sizeof(fi_ops_cm),
                            .setname = missing,
                            .getname = EndpointTable::get_name,
                            .getpeer = missing,
-                           .connect = missing,
+                           .connect = connect_endpoint,
                            .listen = missing,
-                           .accept = missing,
+                           .accept = accept_connection,
                            .reject = missing,
-                           .shutdown = missing,
+                           .shutdown = shut_down,
                            .join = missing};
 
 }  // namespace
@@ -138,7 +135,8 @@ Endpoint::Endpoint(Domain& domain, const fi_info& info, void* context)
       max_order_(info.ep_attr->max_order_raw_size | info.ep_attr->max_order_waw_size),
       default_flags_(info.tx_attr->op_flags),
       inject_size_(info.tx_attr->inject_size),
-      inbox_(Inbox::create(knobs().inbox, reach_of(domain.nic()))) {
+      is_for_one_(info.ep_attr->type == FI_EP_MSG),
+      inbox_(Inbox::create(knobs().inbox, reach_of(domain.nic(), info.ep_attr->protocol))) {
   fid.fclass = FI_CLASS_EP;
   fid.context = context;
   fid.ops = &endpoint_object;
@@ -148,6 +146,14 @@ Endpoint::Endpoint(Domain& domain, const fi_info& info, void* context)
   rma = &one_sided_table;
   tagged = &tagged_table;
   atomic = &atomic_table;
+  if (is_for_one_ && info.src_addr != nullptr) {
+    const auto* name = static_cast<const std::byte*>(info.src_addr);
+    name_.assign(name, name + info.src_addrlen);
+  }
+  if (info.handle != nullptr && info.handle->fclass == FI_CLASS_CONNREQ) {
+    const std::unique_ptr<ConnectionRequest> request(static_cast<ConnectionRequest*>(info.handle));
+    remote_ = request->source;
+  }
   ++open_endpoints;
 }
 
@@ -155,6 +161,8 @@ Endpoint::~Endpoint() {
   ends_ = true;
   if (mover_.joinable()) mover_.join();
   const std::lock_guard guard(domain_.mutex());
+  disconnect();
+  if (is_for_one_ && events_ != nullptr) events_->forget(&fid);
   if (inbox_) inbox_->close();
   if (transmit_queue_ != nullptr) transmit_queue_->detach(*this);
   if (receive_queue_ != nullptr) receive_queue_->detach(*this);
@@ -198,7 +206,7 @@ void Endpoint::progress() {
 }
 
 int open_endpoint(fid_domain* domain, fi_info* info, fid_ep** endpoint, void* context) {
-  if (info->ep_attr->type != FI_EP_RDM) return -FI_EINVAL;
+  if (info->ep_attr->type != endpoint_type()) return -FI_EINVAL;
   if (open_endpoints >= knobs().endpoints) return -FI_EBUSY;
   *endpoint = new Endpoint(*static_cast<Domain*>(domain), *info, context);
   return 0;

@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -91,6 +92,12 @@ class Endpoint : public fid_ep {
   /// Moves everything on.
   void progress();
 
+  // connection.cc: of an endpoint that has one peer.
+  Domain& domain() { return domain_; }
+  int ask_for_connection(const Address& listener, const void* data, std::size_t size);
+  int accept_connection(const void* data, std::size_t size);
+  void disconnect();
+
  private:
   friend struct EndpointTable;
   using Clock = std::chrono::steady_clock;
@@ -157,6 +164,7 @@ class Endpoint : public fid_ep {
   void acknowledge(const Packet& request, int error);
 
   void move_on();
+  void handle_connection(const Packet& packet, std::vector<std::byte>&& payload);
 
   Domain& domain_;
   std::thread mover_;  ///< the provider's own, which calls `progress`
@@ -165,6 +173,9 @@ class Endpoint : public fid_ep {
   std::uint64_t max_order_;
   std::uint64_t default_flags_;
   std::size_t inject_size_;
+  const bool is_for_one_;          ///< peer, with which it is connected
+  std::optional<Address> remote_;  ///< that
+  std::vector<std::byte> name_;    ///< under which its request comes
   std::unique_ptr<Inbox> inbox_;
   AddressVector* addresses_ = nullptr;
   CompletionQueue* transmit_queue_ = nullptr;

@@ -50,6 +50,8 @@ constexpr Word modes[] = {
     {"local", FI_MR_LOCAL},       {"virt_addr", FI_MR_VIRT_ADDR}, {"allocated", FI_MR_ALLOCATED},
     {"prov_key", FI_MR_PROV_KEY}, {"endpoint", FI_MR_ENDPOINT},
 };
+/// Of a provider's own; each further one has the next number.
+constexpr std::uint32_t first_protocol = FI_PROV_SPECIFIC;
 constexpr std::uint64_t basic_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 
 template <std::size_t N>
@@ -85,11 +87,12 @@ class Negotiation {
   Negotiation(std::uint32_t version, const fi_info* hints) : version_(version), hints_(hints) {}
 
   /// Null: refused.
-  fi_info* answer(int nic, const char* node) {
+  fi_info* answer(int nic, std::uint32_t kind, const char* node) {
     fi_info* info = fi_allocinfo();
     if (info == nullptr) return nullptr;
     const bool agreed = capabilities(*info) && sizes(*info) && order(*info) && domain(*info, nic) &&
                         place(*info, nic, node);
+    info->ep_attr->protocol = first_protocol + kind;
     if (agreed) return info;
     fi_freeinfo(info);
     return nullptr;
@@ -117,9 +120,9 @@ class Negotiation {
       mode |= word == "context" ? FI_CONTEXT : FI_CONTEXT2;
     if (hints_ != nullptr && (mode & ~hints_->mode) != 0) return false;
     info.mode = mode;
-    info.ep_attr->type = FI_EP_RDM;
+    info.ep_attr->type = endpoint_type();
     if (hints_ != nullptr && hints_->ep_attr != nullptr && hints_->ep_attr->type != FI_EP_UNSPEC &&
-        hints_->ep_attr->type != FI_EP_RDM)
+        hints_->ep_attr->type != endpoint_type())
       return false;
     info.tx_attr->caps = info.caps & (FI_MSG | FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE | FI_SEND);
     info.rx_attr->caps = info.caps & (FI_MSG | FI_RMA | FI_ATOMIC | FI_RECV | FI_MULTI_RECV |
@@ -146,6 +149,10 @@ class Negotiation {
                                         fits(hints_->tx_attr->rma_iov_limit, own.rma_iov)))
       return false;
     if (hints_->rx_attr != nullptr && !fits(hints_->rx_attr->size, own.rx_size)) return false;
+    if (hints_->tx_attr != nullptr && hints_->tx_attr->size != 0)
+      info.tx_attr->size = hints_->tx_attr->size;
+    if (hints_->rx_attr != nullptr && hints_->rx_attr->size != 0)
+      info.rx_attr->size = hints_->rx_attr->size;
     return hints_->ep_attr == nullptr || fits(hints_->ep_attr->max_msg_size, own.max_message);
   }
 
@@ -239,7 +246,8 @@ class Negotiation {
     info.addr_format = format.number;
     if (hints_ != nullptr && hints_->addr_format != FI_FORMAT_UNSPEC &&
         hints_->addr_format != format.number &&
-        !(hints_->addr_format == FI_SOCKADDR && format.number == FI_SOCKADDR_IN))
+        !(hints_->addr_format == FI_SOCKADDR &&
+          (format.number == FI_SOCKADDR_IN || format.number == FI_SOCKADDR_IN6)))
       return false;
     if (format.number == FI_SOCKADDR_IN) {
       sockaddr_in own{};
@@ -252,6 +260,12 @@ class Negotiation {
         if (!is_loopback && named.s_addr != own.sin_addr.s_addr) return false;
         own.sin_addr = named;
       }
+      info.src_addr = std::malloc(sizeof own);
+      info.src_addrlen = sizeof own;
+      std::memcpy(info.src_addr, &own, sizeof own);
+    }
+    if (format.number == FI_SOCKADDR_IN6) {
+      const sockaddr_in6 own = any_address_of(nic);
       info.src_addr = std::malloc(sizeof own);
       info.src_addrlen = sizeof own;
       std::memcpy(info.src_addr, &own, sizeof own);
@@ -335,6 +349,10 @@ std::uint64_t order_of(std::string_view words) {
   return all;
 }
 
+fi_ep_type endpoint_type() {
+  return knobs().connected != 0 ? FI_EP_MSG : FI_EP_RDM;
+}
+
 int nic_of(const char* domain_name) {
   for (int nic = 0; nic < static_cast<int>(knobs().nics); ++nic)
     if (domain_name != nullptr && nic_name(nic) == domain_name) return nic;
@@ -346,7 +364,7 @@ std::uint16_t fabric_of(int nic) {
                                     std::max<std::uint64_t>(knobs().fabrics, 1));
 }
 
-std::uint16_t reach_of(int nic) {
+std::uint16_t reach_of(int nic, std::uint32_t protocol) {
   // Read once, as the variable is by those that have it.
   static const std::uint16_t identity = [] {
     const std::string& variable = knobs().identity;
@@ -354,7 +372,9 @@ std::uint16_t reach_of(int nic) {
     return static_cast<std::uint16_t>(
         value == nullptr ? 0 : std::hash<std::string_view>{}(value)&0xff00U);
   }();
-  return static_cast<std::uint16_t>(fabric_of(nic) + identity);
+  constexpr std::uint32_t max_fabrics = 32;
+  return static_cast<std::uint16_t>(fabric_of(nic) + max_fabrics * (protocol - first_protocol) +
+                                    identity);
 }
 
 int get_info(std::uint32_t version, const char* node, const char* /*service*/,
@@ -365,10 +385,12 @@ int get_info(std::uint32_t version, const char* node, const char* /*service*/,
   const int count = static_cast<int>(knobs().nics);
   for (int i = 0; i < count; ++i) {
     const int nic = knobs().nics_reversed != 0 ? count - 1 - i : i;
-    fi_info* one = Negotiation(version, hints).answer(nic, node);
-    if (one == nullptr) continue;
-    *end = one;
-    end = &one->next;
+    for (std::uint32_t kind = 0; kind < knobs().kinds; ++kind) {
+      fi_info* one = Negotiation(version, hints).answer(nic, kind, node);
+      if (one == nullptr) continue;
+      *end = one;
+      end = &one->next;
+    }
   }
   if (first == nullptr) return -FI_ENODATA;
   *info = first;

@@ -37,7 +37,7 @@ TEST(Presets, ReportWhatTheProvidersThatTheySimulateDo) {
   constexpr int rdma = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
   const Contract contracts[] = {
       {"cxi", "cxi", FI_ADDR_CXI, FI_MR_ENDPOINT | FI_MR_ALLOCATED | FI_MR_PROV_KEY, 4, 192, 1},
-      {"verbs;ofi_rxm", "verbs;ofi_rxm", FI_SOCKADDR_IN, rdma | FI_MR_LOCAL, 4, 16384, 1U << 30},
+      {"verbs;ofi_rxm", "verbs;ofi_rxm", FI_SOCKADDR_IN, rdma | FI_MR_LOCAL, 4, 192, 1U << 30},
       {"efa", "efa", FI_ADDR_EFA, rdma | FI_MR_LOCAL, 4, 4096, 1},
       {"psm3", "psm3", FI_ADDR_PSMX3, 0, 8, 64, 4096},
       {"psm2", "psm2", FI_ADDR_PSMX2, 0, 8, 64, 4096},

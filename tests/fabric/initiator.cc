@@ -10,7 +10,7 @@
 #include "address_vector.h"
 #include "counts.h"
 #include "endpoint.h"
-#include "fabric.h"
+#include "event_queue.h"
 #include "knobs.h"
 
 namespace gexsim {
@@ -94,7 +94,12 @@ ssize_t Endpoint::admit(Peer& peer, Kind kind) {
   if (own.again_every != 0 && posts_ % own.again_every == 0) return -FI_EAGAIN;
   if (own.internal_error_after != 0 && posts_ == own.internal_error_after) {
     if (events_ == nullptr) give_up("an error of the device, and no event queue to report it");
-    events_->add_error(FI_EIO, fid.context);
+    events_->add({.what = 0,
+                  .about = &fid,
+                  .info = nullptr,
+                  .data = {},
+                  .error = FI_EIO,
+                  .context = fid.context});
   }
   if (peer.inbox && !peer.inbox->is_closed()) {
     if (const ssize_t refused = connect(peer, kind); refused != 0) return refused;
@@ -110,8 +115,8 @@ ssize_t Endpoint::post(Operation&& operation, fi_addr_t to) {
   const std::lock_guard guard(domain_.mutex());
   const Knobs& own = knobs();
   if (!is_enabled_) return -FI_EOPBADSTATE;
-  const std::optional<Address> address = addresses_->find(to);
-  if (!address) return -FI_EINVAL;
+  const std::optional<Address> address = is_for_one_ ? remote_ : addresses_->find(to);
+  if (!address) return is_for_one_ ? -FI_ENOTCONN : -FI_EINVAL;
   Peer& peer = peer_of(*address);
   ssize_t refused = admit(peer, operation.kind);
   if (operation.is_fetched && fetched_ >= own.fetched) refused = -FI_EAGAIN;
@@ -257,6 +262,10 @@ void Endpoint::fail_lost_peers() {
   if (polls_ % polls_per_look != 0 || knobs().dead_peer != "error") return;
   for (auto& [address, peer] : peers_) {
     if (peer.inbox && !peer.inbox->is_closed()) continue;
+    if (remote_ == address) {
+      remote_.reset();
+      events_->add({.what = FI_SHUTDOWN, .about = &fid, .info = nullptr, .data = {}});
+    }
     std::vector<std::uint64_t> lost;
     for (const Outgoing& outgoing : peer.queue)
       if (outgoing.operation != 0) lost.push_back(outgoing.operation);

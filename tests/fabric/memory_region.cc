@@ -24,6 +24,8 @@ namespace gexsim {
 namespace {
 
 constexpr std::uintptr_t page = 4096;
+/// Of libfabric's own layers, which register for themselves what is not to be cached.
+constexpr std::uint64_t uncached = std::uint64_t{1} << 60;
 
 /// What the kernel reports of the mappings that hold some memory.
 struct Mapping {
@@ -136,7 +138,7 @@ fi_ops region_object{.size = sizeof(fi_ops),
 int register_memory(fid* object, const void* memory, std::size_t size, std::uint64_t access,
                     std::uint64_t /*offset*/, std::uint64_t wanted_key, std::uint64_t flags,
                     fid_mr** made, void* context) {
-  if (flags != 0) return -FI_EBADFLAGS;
+  if ((flags & ~uncached) != 0) return -FI_EBADFLAGS;
   auto& domain = *static_cast<Domain*>(reinterpret_cast<fid_domain*>(object));
   auto* start = static_cast<std::byte*>(const_cast<void*>(memory));
   if (const int error = check(start, size); error != 0) return error;

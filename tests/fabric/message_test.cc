@@ -133,8 +133,8 @@ TEST(Messages, OfMoreThanTheWindowAreAnError) {
   });
 }
 
-TEST(Messages, ToAnotherFabricDoNotArrive) {
-  run({"nics=2,fabrics=2"}, [] {
+TEST(Messages, ToAnotherFabricOrProtocolDoNotArrive) {
+  const auto body = [] {
     const Info all = look_up();
     Client first{Info(fi_dupinfo(all.get()))}, second{Info(fi_dupinfo(all->next))};
     const fi_addr_t to = first.meet(second);
@@ -143,6 +143,17 @@ TEST(Messages, ToAnotherFabricDoNotArrive) {
     for (int i = 0; i < 2000 && found.empty(); ++i) found = first.poll();
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].error, FI_EHOSTUNREACH);
+  };
+  run({"nics=2,fabrics=2"}, body);
+  run({"kinds=2"}, body);
+}
+
+TEST(Messages, NeedAConnectionWhereEndpointsHaveOnePeer) {
+  run({"connected=1"}, [] {
+    EXPECT_STREQ(look_up()->fabric_attr->prov_name, "gexsim;ofi_rxm");
+    Client client([](fi_info& hints) { hints.ep_attr->type = FI_EP_MSG; });
+    EXPECT_EQ(client.failed, "");
+    EXPECT_EQ(client.send(client.meet(client), "to whom?"), -FI_ENOTCONN);
   });
 }
 

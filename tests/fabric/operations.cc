@@ -177,6 +177,33 @@ ssize_t transfer_one(fid_ep* endpoint, Kind kind, void* start, std::size_t size,
   return transfer(endpoint, kind, &message, flags, reports);
 }
 
+ssize_t transfer_vector(fid_ep* endpoint, Kind kind, const iovec* local, void** descriptors,
+                        std::size_t count, fi_addr_t to, std::uint64_t target, std::uint64_t key,
+                        void* context) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < count; ++i) size += local[i].iov_len;
+  const fi_rma_iov remote{target, size, key};
+  fi_msg_rma message{};
+  message.msg_iov = local;
+  message.desc = descriptors;
+  message.iov_count = count;
+  message.addr = to;
+  message.rma_iov = &remote;
+  message.rma_iov_count = 1;
+  message.context = context;
+  return transfer(endpoint, kind, &message, FI_COMPLETION);
+}
+
+ssize_t read_vector(fid_ep* endpoint, const iovec* local, void** descriptors, std::size_t count,
+                    fi_addr_t from, std::uint64_t target, std::uint64_t key, void* context) {
+  return transfer_vector(endpoint, Kind::read, local, descriptors, count, from, target, key,
+                         context);
+}
+ssize_t write_vector(fid_ep* endpoint, const iovec* local, void** descriptors, std::size_t count,
+                     fi_addr_t to, std::uint64_t target, std::uint64_t key, void* context) {
+  return transfer_vector(endpoint, Kind::write, local, descriptors, count, to, target, key,
+                         context);
+}
 ssize_t read(fid_ep* endpoint, void* start, std::size_t size, void* descriptor, fi_addr_t from,
              std::uint64_t target, std::uint64_t key, void* context) {
   return transfer_one(endpoint, Kind::read, start, size, descriptor, from, target, key, context,
@@ -275,10 +302,10 @@ fi_ops_msg message_table{.size = sizeof(fi_ops_msg),
                          .injectdata = missing};
 fi_ops_rma one_sided_table{.size = sizeof(fi_ops_rma),
                            .read = read,
-                           .readv = missing,
+                           .readv = read_vector,
                            .readmsg = read_message,
                            .write = write,
-                           .writev = missing,
+                           .writev = write_vector,
                            .writemsg = write_message,
                            .inject = inject_write,
                            .writedata = missing,

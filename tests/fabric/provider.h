@@ -24,13 +24,16 @@ int open_fabric(fi_fabric_attr* attributes, fid_fabric** fabric, void* context);
 /// The provider is unloaded: its threads end. (endpoint.cc)
 void end_movers();
 
+/// Of the endpoints that the provider has.
+fi_ep_type endpoint_type();
 /// The order bits of a knob's words.
 std::uint64_t order_of(std::string_view words);
 /// The number of an interface's name; -1: it has none of the kind.
 int nic_of(const char* domain_name);
 /// The fabric on which an interface lies.
 std::uint16_t fabric_of(int nic);
-/// Endpoints that have the same number reach one another: those of one fabric, and identity.
-std::uint16_t reach_of(int nic);
+/// Endpoints that have the same number reach one another: those of one fabric, protocol and
+/// identity.
+std::uint16_t reach_of(int nic, std::uint32_t protocol);
 
 }  // namespace gexsim

@@ -47,7 +47,9 @@ void Endpoint::handle_arrivals() {
   Packet packet;
   std::vector<std::byte> payload;
   while (arrivals_.size() < max_arrivals && inbox_->take(packet, payload)) {
-    if (is_answer(packet.kind))
+    if (is_of_connection(packet.kind))
+      handle_connection(packet, std::move(payload));
+    else if (is_answer(packet.kind))
       handle_answer(packet, payload);
     else if (packet.kind == Kind::send && packet.total > packet.payload)
       take_in_send(std::move(packet), std::move(payload));

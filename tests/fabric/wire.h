@@ -34,9 +34,17 @@ enum class Kind : std::uint8_t {
   acknowledgement,
   read_data,
   atomic_result,
+  // Of connections.
+  connect,
+  accept,
+  reject,
+  shutdown,
 };
 constexpr bool is_answer(Kind kind) {
-  return kind >= Kind::acknowledgement;
+  return kind >= Kind::acknowledgement && kind <= Kind::atomic_result;
+}
+constexpr bool is_of_connection(Kind kind) {
+  return kind >= Kind::connect;
 }
 
 /// The head of a packet; the payload follows.

@@ -34,6 +34,8 @@ void OneSided::count_delivery(std::uint32_t peer, std::uint32_t change) noexcept
 void OneSided::transmitted(Transfer& transfer) {
   Fence& fence = fences_[transfer.peer];
   transfer.stage = Transfer::Stage::fence;
+  // Its bytes have left the buffer, and the fence may need one: puts that wait must not hold all.
+  if (transfer.bounce != nullptr) bounce_.give_back(std::exchange(transfer.bounce, nullptr));
   transfer.next = std::exchange(fence.waiting, &transfer);
   if (!fence.is_under_way) begin_fence(transfer.peer);
 }

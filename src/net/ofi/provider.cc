@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -242,8 +243,12 @@ void settle(std::vector<Info>& interfaces, const Wish& wish) {
   const std::string provider = interfaces.front()->fabric_attr->prov_name;
   std::string first = fabric(interfaces.front());
   for (const Info& one : interfaces) first = std::min(first, fabric(one));
+  // Some providers list an interface once for each protocol or format of tags that it has, best
+  // first, and endpoints of different ones do not reach each other.
+  std::set<std::string> seen;
   std::erase_if(interfaces, [&](const Info& one) {
-    return fabric(one) != first || provider != one->fabric_attr->prov_name;
+    return fabric(one) != first || provider != one->fabric_attr->prov_name ||
+           !seen.insert(one->domain_attr->name).second;
   });
   if (interfaces.size() > 1) order_by_nearness(interfaces, own_node(), wish.turn);
 }
