@@ -1,5 +1,5 @@
 // Ranks, shared heap, pointers, put and get, teams and collectives, between all ranks. Prints
-// nothing and ends with 0 if all is right.
+// nothing and ends with 0 if all is right; with a name of a misuse, ends by that one.
 #include <new>
 #include <numeric>
 #include <sstream>
@@ -185,10 +185,24 @@ void teams_and_collectives() {
   REQUIRE(local[local.rank_me()] == me && upcxx::local_team_contains(me));
 }
 
+/// Ends the job with one line.
+void misuse(const std::string& what) {
+  upcxx::rpc_ff(
+      upcxx::rank_me(),
+      [](const std::string& call) {
+        if (call == "wait") upcxx::rpc(0, [] {}).wait();
+        if (call == "barrier") upcxx::barrier();
+        if (call == "collective") upcxx::broadcast(1, 0);
+      },
+      what);
+  for (;;) upcxx::progress();
+}
+
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   upcxx::init();
+  if (argc > 1) misuse(argv[1]);
   upcxx::init();
   REQUIRE(upcxx::initialized() && upcxx::master_persona().active_with_caller());
   heap();

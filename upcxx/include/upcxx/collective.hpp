@@ -37,7 +37,8 @@ template <class T, class Function, class... Action>
 auto reduce_value(T value, const Function& function, intrank_t root, const team& of,
                   const completions<Action...>& how) {
   static_assert(std::is_trivially_copyable<T>::value,
-                "what is reduced is copied as bytes: its type is to be trivially copyable");
+                "what is reduced is copied as bytes: its type is to be trivially copyable; the "
+                "experimental::..._nontrivial forms take others");
   auto* const operation = new Transfer<std::tuple<Action...>, T, Function>(how.actions, function);
   std::memcpy(operation->value(), &value, sizeof(T));
   return start(operation, [&] {
@@ -49,7 +50,8 @@ template <class T, class Function, class... Action>
 auto reduce_array(const T* source, T* destination, std::size_t count, const Function& function,
                   intrank_t root, const team& of, const completions<Action...>& how) {
   static_assert(std::is_trivially_copyable<T>::value,
-                "what is reduced is copied as bytes: its type is to be trivially copyable");
+                "what is reduced is copied as bytes: its type is to be trivially copyable; the "
+                "experimental::..._nontrivial forms take others");
   auto* const operation =
       new Transfer<std::tuple<Action...>, void, Function>(how.actions, function);
   return start(operation, [&] {
@@ -123,7 +125,8 @@ auto barrier_async(const team& of = world(), const Cx& how = {}) {
 template <class T, class Cx = detail::DefaultCompletions>
 auto broadcast(T value, intrank_t root, const team& of = world(), const Cx& how = {}) {
   static_assert(std::is_trivially_copyable<T>::value,
-                "what is broadcast is copied as bytes: its type is to be trivially copyable");
+                "what is broadcast is copied as bytes: its type is to be trivially copyable; "
+                "experimental::broadcast_nontrivial takes others");
   auto* const operation = new detail::Transfer<std::decay_t<decltype(how.actions)>, T>(how.actions);
   std::memcpy(operation->value(), &value, sizeof(T));
   return detail::start(operation, [&] {
@@ -135,7 +138,8 @@ template <class T, class Cx = detail::DefaultCompletions>
 auto broadcast(T* data, std::size_t count, intrank_t root, const team& of = world(),
                const Cx& how = {}) {
   static_assert(std::is_trivially_copyable<T>::value,
-                "what is broadcast is copied as bytes: its type is to be trivially copyable");
+                "what is broadcast is copied as bytes: its type is to be trivially copyable; "
+                "experimental::broadcast_nontrivial takes others");
   auto* const operation =
       new detail::Transfer<std::decay_t<decltype(how.actions)>, void>(how.actions);
   return detail::start(

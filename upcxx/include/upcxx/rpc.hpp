@@ -219,21 +219,31 @@ struct CallOf<Actions, future<T...>> {
   using type = RpcCall<Actions, std::decay_t<T>...>;
 };
 
+template <class... A>
+inline constexpr bool are_sendable =
+    (is_serializable<std::remove_cv_t<typename Travels<A>::type>>::value && ...);
 template <class Function, class... A>
-constexpr void require_callable() {
-  static_assert(
-      std::is_invocable<
-          deserialized_type_t<Plain<Function>>,
-          decltype(Travels<A>::arrives(
-              std::declval<deserialized_type_t<typename Travels<A>::type>&>()))...>::value,
-      "the function cannot be called with these arguments as they arrive: as rvalues of "
-      "their deserialized types");
-}
+inline constexpr bool is_callable = std::is_invocable<
+    deserialized_type_t<Plain<Function>>,
+    decltype(Travels<A>::arrives(
+        std::declval<deserialized_type_t<typename Travels<A>::type>&>()))...>::value;
+
+// First in a call, in front of what a compiler prints of the same mistake.
+#define UPCXXI_REQUIRE_CALL(Function, A)                                                        \
+  static_assert(is_serializable<Plain<Function>>::value,                                        \
+                "the function of the rpc cannot be sent: what it has captured is not "          \
+                "trivially copyable; pass that as an argument");                                \
+  static_assert(are_sendable<PlainArgument<A>...>,                                              \
+                "an argument of the rpc cannot be sent: it is not trivially copyable, and has " \
+                "no UPCXX_SERIALIZED_FIELDS, UPCXX_SERIALIZED_VALUES or upcxx_serialization");  \
+  static_assert(is_callable<Function, PlainArgument<A>...>,                                     \
+                "the function cannot be called with these arguments as they arrive: as "        \
+                "rvalues of their deserialized types")
 
 template <class... Action, class Function, class... A>
 auto call(Begin begin, intrank_t target, const completions<Action...>& how, Function&& function,
           const A&... arguments) {
-  require_callable<Function, PlainArgument<A>...>();
+  UPCXXI_REQUIRE_CALL(Function, A);
   static_assert(has_event<Event::operation, Action...>,
                 "an rpc needs a completion of the operation; rpc_ff has no answer");
   static_assert(!has_event<Event::remote, Action...>, "an rpc has no remote completion");
@@ -257,7 +267,7 @@ auto call(Begin begin, intrank_t target, const completions<Action...>& how, Func
 template <class... Action, class Function, class... A>
 auto call_ff(Begin begin, intrank_t target, const completions<Action...>& how, Function&& function,
              const A&... arguments) {
-  require_callable<Function, PlainArgument<A>...>();
+  UPCXXI_REQUIRE_CALL(Function, A);
   static_assert(!has_event<Event::operation, Action...> && !has_event<Event::remote, Action...>,
                 "an rpc_ff has a completion of the source only");
   const Plain<Function>& plain = function;
@@ -270,6 +280,8 @@ auto call_ff(Begin begin, intrank_t target, const completions<Action...>& how, F
       [](const Action&... action) { return as_result(std::tuple_cat(notify_now(action)...)); },
       how.actions);
 }
+
+#undef UPCXXI_REQUIRE_CALL
 
 /// Sends a call when an operation has arrived at its target.
 template <class Function, class... A>
