@@ -1,5 +1,5 @@
 #pragma once
-// What a poll does for active messages: it delivers what has arrived over rings and networks, what
+// The part of a poll in active messages: it delivers what has arrived over rings and networks, what
 // this process has sent to itself, and what was set aside.
 
 #include <cstdint>

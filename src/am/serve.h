@@ -1,5 +1,5 @@
 #pragma once
-// What the progress thread (core/progress_thread.h) does for active messages: it delivers the
+// The part of the progress thread (core/progress_thread.h) in active messages: it delivers the
 // library's own that have arrived over rings and networks, where no thread of the client takes
 // them.
 //

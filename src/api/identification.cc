@@ -1,5 +1,5 @@
-// What scripts look for in the library and in programs that hold its archive: how it was built.
-// What depends on the client stands in the client (gex/mode.h, gex/tools_system.h).
+// Texts that scripts look for in the library and in programs that hold its archive: how it was
+// built. What depends on the client stands in the client (gex/mode.h, gex/tools_system.h).
 
 #include <gex/platform.h>
 #include <gex/tools_system.h>

@@ -1,5 +1,5 @@
 #pragma once
-// What operations each type of remote atomics has, and how the processor performs one on memory
+// The operations that each type of remote atomics has, and how the processor performs one on memory
 // that it shares with others.
 
 #include <gex/atomic_operations.h>

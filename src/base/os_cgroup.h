@@ -1,5 +1,5 @@
 #pragma once
-// What the control groups of this process (cgroup version 1 or 2, or both) allow it.
+// The limits of this process's control groups (cgroup version 1 or 2, or both).
 //
 // A container's limits stand here and nowhere else: memory and processor counts of the host do not
 // show them. A limit counts if it is set on the process's own group or on any group above

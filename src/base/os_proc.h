@@ -1,5 +1,5 @@
 #pragma once
-// What /proc contains about processes. Where it is not mounted, there are no answers.
+// Reads /proc about processes. Where it is not mounted, there are no answers.
 //
 // Not async-signal-safe (allocates). Thread rules: any thread.
 

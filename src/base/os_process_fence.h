@@ -7,7 +7,7 @@
 namespace gex::os {
 
 namespace detail {
-/// What `enable_shared_fence` returned last.
+/// The last result of `enable_shared_fence`.
 extern constinit std::atomic<bool> has_shared_fence;
 }  // namespace detail
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a process does when a signal comes.
+// The actions of a process for its signals.
 
 #include <signal.h>
 

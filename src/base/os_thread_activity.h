@@ -1,6 +1,6 @@
 #pragma once
-// What a thread of another process does at this moment, as /proc shows it, and whether a signal
-// would disturb it. Looking changes nothing.
+// The activity of a thread of another process at this moment, as /proc shows it, and whether a
+// signal would disturb it. Looking changes nothing.
 //
 // Thread rules: any thread. Not async-signal-safe (allocates).
 

@@ -34,7 +34,7 @@
 
 namespace gex {
 
-/// What the client has asked for (gasnet_set_waitmode).
+/// The client's choice (gasnet_set_waitmode).
 enum class WaitMode : std::uint32_t {
   automatic,
   spin,        ///< never sleep, and offer the core only with more ranks than cores
@@ -54,14 +54,14 @@ enum class WaitKind : std::uint32_t {
 };
 inline constexpr std::uint32_t wait_kinds = 7;
 
-/// What a turn of a wait has come to.
+/// The result of a turn of a wait.
 enum class Turn {
   again,    ///< look again
   yielded,  ///< the core was offered to others; look again
   sleep,    ///< sleep now, if there is still nothing
 };
 
-/// What the waits of a process share. Relaxed, all of it: hints.
+/// The state that the waits of a process share. Relaxed, all of it: hints.
 class WaitHistory {
  public:
   static constexpr std::uint64_t min_spin_ns = 20'000;
@@ -135,7 +135,7 @@ class WaitHistory {
   std::atomic<WaitMode> mode_{WaitMode::automatic};
 };
 
-/// What a wait does with its turns outside of tests.
+/// The actions of a wait outside of tests.
 struct PatienceActions {
   static inline constinit WaitHistory the_history{};
   static WaitHistory& history() noexcept { return the_history; }

@@ -1,5 +1,5 @@
 #pragma once
-// What direct operations of a team have in common: members post where their memory is, under the
+// The common part of a team's direct operations: members post where their memory is, under the
 // operation's first number, and copy straight from there (direct.h). Where that does not reach, the
 // operation goes on by pieces, whose numbers it has taken as well.
 

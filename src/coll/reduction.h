@@ -1,5 +1,5 @@
 #pragma once
-// What a reduction does to two vectors of elements.
+// The operations of reductions on two vectors of elements.
 //
 // The operations are those of the specification: integers wrap around; MIN is a < b ? a : b and MAX
 // a > b ? a : b, so that a NaN on either side gives b. User operators are called with exactly the

@@ -1,5 +1,5 @@
 #pragma once
-// What this process keeps for the collective operations of a team.
+// The state of this process for the collective operations of a team.
 //
 // Made when the team's first collective call is made here, or when the first message about one
 // arrives, and ended with the team. In checked mode an operation begins when all members have made

@@ -21,7 +21,7 @@ struct _gex_Segment;
 
 namespace gex {
 
-/// What a process announces; read by the room that has written it.
+/// The announcement of a process; read by the room that has written it.
 struct ExportedMemory {
   std::uint64_t exported = 0;          ///< 0: others cannot open the segment
   std::uint64_t device = 0;            ///< of the segment, as its owner counts

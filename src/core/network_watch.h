@@ -20,7 +20,7 @@ namespace gex {
 /// Start-up only: once the neighborhood and the network are there.
 void set_up_network_watch() noexcept;
 
-/// What wakes a thread for a message of the network.
+/// The way in which a message of the network wakes a thread.
 enum class NetworkWake {
   unneeded,        ///< none comes: all ranks are neighbors
   by_descriptors,  ///< the watch

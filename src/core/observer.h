@@ -1,7 +1,7 @@
 #pragma once
-// What core passes to the room that observes a rank: waits and operations of traced jobs, and polls
-// that the guardian looks at. observe/ registers itself once, at start-up; before that, and in jobs
-// that are not observed, no function of an Observer is called.
+// The events that core passes to the room that observes a rank: waits and operations of traced
+// jobs, and polls that the guardian looks at. observe/ registers itself once, at start-up; before
+// that, and in jobs that are not observed, no function of an Observer is called.
 //
 // Thread rules: `observe_by` before there are other threads; the functions of an Observer are
 // called by any thread.

@@ -1,6 +1,6 @@
 #pragma once
-// What rooms above core keep with a record of core's, a thread's or a team's: one pointer for each
-// slot, whose type is that of the room which declares it:
+// The state that rooms above core keep with a record of core's, a thread's or a team's: one pointer
+// for each slot, whose type is that of the room which declares it:
 //
 //   using PartSlot = Slot<ThreadRecord, ThreadSlot::observe, ThreadPart>;
 //   ThreadPart* const part = PartSlot::of(thread);  // null until `PartSlot::set`

@@ -52,7 +52,7 @@ struct CollectiveCalls {
   }
 };
 
-/// What rooms above keep with a team, each in a slot of its own (core/slots.h).
+/// The state that rooms above keep with a team, each in a slot of its own (core/slots.h).
 enum class TeamSlot : unsigned {
   barrier,      ///< team: of the team's calls
   collectives,  ///< coll; null until it is needed

@@ -35,7 +35,7 @@ using Counters = BasicCounters<StdCompletion>;
 
 struct Event;
 
-/// What rooms above keep with a thread, each in a slot of its own (core/slots.h).
+/// The state that rooms above keep with a thread, each in a slot of its own (core/slots.h).
 enum class ThreadSlot : unsigned {
   links,            ///< am: by jobrank, the links by which the thread sends
   lanes,            ///< am: what else the thread has of its lane

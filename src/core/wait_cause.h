@@ -1,5 +1,6 @@
 #pragma once
-// What threads wait for. Read by gextrace too, which links no room but base: constants only.
+// The causes for which threads wait. Read by gextrace too, which links no room but base: constants
+// only.
 
 #include <cstdint>
 

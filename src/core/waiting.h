@@ -26,7 +26,7 @@
 namespace gex {
 
 namespace detail {
-/// What the ringers and sleepers of this process read.
+/// The state that ringers and sleepers of this process read.
 struct Waiting {
   shm::SleeperCount* sleepers;   ///< of the neighborhood
   shm::Doorbell* own = nullptr;  ///< null: no other thread waits in this process

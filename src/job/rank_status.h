@@ -1,5 +1,5 @@
 #pragma once
-// What a rank shows of itself while it runs: its operations in flight, what its threads wait for,
+// The status that a rank shows while it runs: its operations in flight, what its threads wait for,
 // and how far it has come with each team's collective calls.
 //
 // The memory is written by the rank with plain stores, on paths that are slow anyway, and read by

@@ -1,5 +1,5 @@
 #pragma once
-// What a rank shows while its guardian looks for polls without progress (job/job_page.h).
+// A rank shows its polls while its guardian looks for some without progress (job/job_page.h).
 //
 // A client's own loop of polls is invisible: an idle poll is inline and reads a few words. While
 // the guardian looks, one of these words makes every poll a call, which notes how much processor

@@ -1,5 +1,5 @@
 #pragma once
-// What observe keeps of a thread, in the slot of its record.
+// The state that observe keeps of a thread, in the slot of its record.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
-// What this process records in its trace (GEX_TRACE): calls, messages, handlers, waits, collective
-// operations. trace_records.h describes a record, base/trace_file.h where it goes.
+// The events that this process records in its trace (GEX_TRACE): calls, messages, handlers, waits,
+// collective operations. trace_records.h describes a record, base/trace_file.h where it goes.
 //
 // Each function does nothing but a test of a word that never changes unless the job is traced.
 // Functions in `detail` are called in traced jobs only.

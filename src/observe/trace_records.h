@@ -1,6 +1,6 @@
 #pragma once
-// What the records of a trace file mean (base/trace_format.h has the format). Read by gextrace too,
-// which links no room but base: constants only.
+// The meaning of the records of a trace file (base/trace_format.h has the format). Read by gextrace
+// too, which links no room but base: constants only.
 
 #include <cstdint>
 

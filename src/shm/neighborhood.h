@@ -215,7 +215,7 @@ class Neighborhood {
   void map_control();
   /// The part of a mapped lane that belongs to a member: rings, slabs, and the slabs' states.
   std::byte* lane_part(std::uint32_t lane, std::uint32_t member) const noexcept;
-  /// What a member shows of itself.
+  /// The state that a member shows.
   struct MemberFacts {
     /// 1: only the host's memory limits the file; member 0's counts.
     std::atomic<std::uint32_t> many_team_slots;

@@ -1,5 +1,5 @@
 #pragma once
-// What the members of a team in one neighborhood share: barrier flags, and boards of posts
+// Memory that a team's members of one neighborhood share: barrier flags, and boards of posts
 // (shm/posts.h).
 //
 // Each member of the neighborhood has numbered slots of its own, one for each such team that it is

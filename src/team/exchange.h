@@ -1,9 +1,9 @@
 #pragma once
 // Exchange: every member of a team gives a block, every member gets all of them in rank order.
 //
-// What team creation and publication stand on. Blocks go to the team's rank 0 in messages, and the
-// whole comes back from there; blocks may differ in size by rank. Set-up only: its cost is linear
-// in the team, with no care for latency.
+// The exchanges that team creation and publication stand on. Blocks go to the team's rank 0 in
+// messages, and the whole comes back from there; blocks may differ in size by rank. Set-up only:
+// its cost is linear in the team, with no care for latency.
 
 #include <cstddef>
 #include <span>

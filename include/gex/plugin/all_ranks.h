@@ -1,5 +1,5 @@
 #pragma once
-// What a conduit's ranks find out together when it attaches.
+// Facts that a conduit's ranks find out together when it attaches.
 
 #include <gex/plugin/conduit.h>
 

@@ -42,7 +42,7 @@ struct Piece {
   size_t size;
 };
 
-/// What memory is made of. A conduit is shown the kinds that its `Conduit::capabilities` name.
+/// The kind of memory. A conduit is shown the kinds that its `Conduit::capabilities` name.
 enum MemoryKind : uint32_t {
   host_memory = 0,  ///< the processor's own
   cuda_memory = 1,
@@ -94,9 +94,9 @@ struct SegmentFile {
   uint32_t count;         ///< of ranks
 };
 
-/// What a conduit over IP asks of `Host::choose_address`. Members may be added at the end.
+/// The question of a conduit over IP to `Host::choose_address`. Members may be added at the end.
 struct AddressWish {
-  /// What this rank's user asks for: an interface, an address or a subnet (eth0, 10.0.0.5,
+  /// The wish of this rank's user: an interface, an address or a subnet (eth0, 10.0.0.5,
   /// 10.0.0.0/16); empty: nothing.
   const char* named;
   const char* variables;  ///< by which users ask, for messages: "GEX_OFI_INTERFACE"
@@ -117,7 +117,8 @@ struct ChosenAddress {
   const char* reason;
 };
 
-/// What libgex offers a conduit. Valid from `attach` to the return of `detach`.
+/// The functions and facts that libgex offers a conduit. Valid from `attach` to the return of
+/// `detach`.
 struct Host {
   uint32_t version;
   /// Of this table. A libgex that is older than the plug-in's header has fewer members: one that
@@ -192,7 +193,7 @@ inline uint64_t device_kinds_of(const Host& host) {
                                                                                : 0;
 }
 
-/// What a conduit can carry; filled by `attach`, constant and equal on all ranks afterwards. Has
+/// The limits of a conduit; filled by `attach`, constant and equal on all ranks afterwards. Has
 /// room for members to come, so that a conduit may assign all of it.
 struct Limits {
   size_t max_message;       ///< largest message in bytes, all pieces together; at least 1024
@@ -237,9 +238,9 @@ enum Capability : uint64_t {
   one_machine = 1U << 16,
 };
 
-/// What `Conduit::prepare_wait` has room for.
+/// The room of `Conduit::prepare_wait`, in descriptors.
 inline constexpr uint32_t max_wait_descriptors = 24;
-/// What it returns if the thread must not sleep now,
+/// Returned by it if the thread must not sleep now,
 inline constexpr int32_t poll_again = -1;
 /// and if this network cannot wake threads in this job: it is not asked again.
 inline constexpr int32_t never_wakes = -2;
@@ -251,14 +252,14 @@ enum Standing : uint32_t {
   by_hardware = 2,   ///< a network interface does, by itself
 };
 
-/// What a conduit answers about the library that it stands on, when a rank leaves the job.
+/// The state of the library that a conduit stands on, when a rank leaves the job.
 enum Finalization : uint32_t {
   finalization_needless = 0,  ///< it is not initialized, or is finalized
   finalization_refused = 1,   ///< it is initialized, and the calling thread must not finalize it
   finalization_ready = 2,     ///< the calling thread may finalize it
 };
 
-/// What a conduit offers. Functions that are optional may be null.
+/// The table of a conduit. Functions that are optional may be null.
 struct Conduit {
   uint32_t version;  ///< interface_version
   /// Of this table. A plug-in that was compiled against an older header of the same version has

@@ -13,7 +13,7 @@ namespace gex::kinds::cuda {
 
 namespace {
 
-/// What came of opening it, which is tried once.
+/// The result of opening it, which is tried once.
 struct Opened {
   std::once_flag once;
   Driver driver{};

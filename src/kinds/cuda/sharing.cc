@@ -39,7 +39,7 @@ struct Exported {
 };
 static_assert(sizeof(Exported) == sizeof ExportedMemory::details);
 
-/// What is opened of another process's, and how often.
+/// Memory of another process that is open here, and how often.
 struct Opening {
   MappedMemory mapped;
   bool by_descriptor = false;

@@ -1,5 +1,5 @@
 #pragma once
-// What to do about a job that makes no progress.
+// Options for a job that makes no progress.
 
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What a rank's status was at one moment, taken out of the memory that the rank writes and
+// A rank's status at one moment, taken out of the memory that the rank writes and
 // checked: the input of a hang report. Between hosts it travels as bytes (`encode`, `decode`).
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-// What the text and the JSON of a hang report have in common.
+// The words that the text and the JSON of a hang report have in common.
 
 #include <cstddef>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of a root share: the hosts of the job, and what has become of each.
+// The state that the parts of a root share: the hosts of the job, and what has become of each.
 //
 //   Authentication    connections of guardians until they have proven that they have the secret
 //   HostConnections   links to the hosts' guardians

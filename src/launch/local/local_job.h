@@ -1,6 +1,6 @@
 #pragma once
-// What the parts of a guardian share: the job's ranks on this host and what has become of each, and
-// the way to the coordinator of the job.
+// The state that the parts of a guardian share: the job's ranks on this host and what has become of
+// each, and the way to the coordinator of the job.
 //
 //   LocalProcesses   starts of processes, their exits, signals to them
 //   ControlServer    the ranks' connections, and the messages on them

@@ -1,5 +1,5 @@
 #pragma once
-// What the ranks of this host show of themselves (job/rank_status.h): read for reports, and looked
+// The status that the ranks of this host show (job/rank_status.h): read for reports, and looked
 // at regularly if the coordinator watches for progress. Where nothing moves between two looks, the
 // ranks show their polls as well (observe/looked_at.h), until something moves.
 

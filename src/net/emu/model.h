@@ -1,5 +1,5 @@
 #pragma once
-// What network emu pretends to be: a LogGP model, from GEX_EMU.
+// The network that emu pretends to be: a LogGP model, from GEX_EMU.
 //
 // Every rank has a port, through which all that it sends leaves and all that it is sent arrives. A
 // message or transfer of s bytes occupies the sender's processor for the send overhead, then its

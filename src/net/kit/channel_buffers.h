@@ -34,7 +34,7 @@ namespace gex::net {
 inline constexpr std::uint32_t channel_depth = 32;
 inline constexpr std::uint32_t total_channel_depth = 2048;
 
-/// What a buffer has room for, in bytes.
+/// The room of a buffer, in bytes.
 struct MessageRoom {
   std::size_t stamp;    ///< in front of a message
   std::size_t header;   ///< of one whose payload is built in place, in front of that

@@ -22,7 +22,7 @@ class Handshakes {
   /// One has come from that rank.
   void came(std::uint32_t peer) { have_come_[peer] = true; }
 
-  /// What a network does for them.
+  /// The network's part in them.
   struct Network {
     const char* name;    ///< the conduit's
     const char* remedy;  ///< where a connection takes long: "GEX_X chooses another interface"

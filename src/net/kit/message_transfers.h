@@ -26,7 +26,7 @@
 
 namespace gex::net {
 
-/// What a transfer's record begins with.
+/// The beginning of a transfer's record.
 struct MessageTransfer {
   std::uint32_t peer;
   std::uint32_t number;

@@ -1,5 +1,5 @@
 #pragma once
-// What lies in front of every message on the wire where ports are open to others.
+// The words in front of every message on the wire where ports are open to others.
 //
 // Any process can send to such a port. The stamp's cookie, a random number of the job's, identifies
 // messages of peers. Messages are filled up to a multiple of 16 bytes, so that those that are

@@ -182,7 +182,7 @@ bool is_in_library(std::string_view core) {
   return false;
 }
 
-/// What a provider lacks that offers something; empty: it offers nothing.
+/// The features that a provider lacks that offers something; empty: it offers nothing.
 std::string what_it_lacks(const std::string& provider, bool exactly) {
   Info any(fi_allocinfo());
   if (any) any->mode = FI_CONTEXT | FI_CONTEXT2;

@@ -10,7 +10,7 @@
 
 namespace gex::net::ofi {
 
-/// What is looked at beside libfabric. Tests have machines of their own.
+/// The parts of a machine that are looked at beside libfabric. Tests have machines of their own.
 struct Machine {
   std::string root;  ///< stands in front of /sys and /dev
   /// Bytes that this process may lock, as registered memory is; nothing: no limit.

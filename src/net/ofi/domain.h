@@ -1,6 +1,6 @@
 #pragma once
-// What the endpoints of a process share: libfabric's fabric and domain, and the addresses of peers'
-// endpoints.
+// The objects that the endpoints of a process share: libfabric's fabric and domain, and the
+// addresses of peers' endpoints.
 //
 // Thread rules: `insert` any where the provider is threaded; the rest before other threads come.
 
@@ -28,7 +28,7 @@ struct RmaMeans {
   std::size_t max_fenced = 0;
 };
 
-/// What a provider has been found not to keep, as bits.
+/// The promises that a provider was found not to keep, as bits.
 using Broken = std::uint32_t;
 /// Puts that complete when they are delivered complete before, or never.
 inline constexpr Broken broken_delivery = 1;

@@ -1,6 +1,6 @@
 #pragma once
-// What providers do without reporting it, by their names: the one table of such names. Everything
-// else is decided from what a provider reports.
+// Habits of providers that they do not report, by their names: the one table of such names.
+// Everything else is decided from what a provider reports.
 
 #include <cstdint>
 #include <string_view>
@@ -20,7 +20,7 @@ struct Habits {
   bool has_one_endpoint = false;
   /// Endpoints have files with names (/dev/shm).
   bool has_files = false;
-  /// What to do when its domain or endpoint cannot be opened, or null.
+  /// Advice for when its domain or endpoint cannot be opened, or null.
   const char* advice = nullptr;
 };
 

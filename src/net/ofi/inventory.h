@@ -1,5 +1,5 @@
 #pragma once
-// What of libfabric's providers is found on this machine: which interfaces, which of them a rank
+// The providers of libfabric that are found on this machine: which interfaces, which of them a rank
 // takes, what keeps one from being used; or why nothing is found.
 
 #include <optional>

@@ -60,7 +60,7 @@ class Ofi {
   const Domain& domain() const noexcept { return *domain_; }
   const Endpoint& first_endpoint() noexcept { return *lanes_->first().endpoint; }
   const OneSidedExtent& extent() const noexcept { return extent_; }
-  /// What its trial has found; `lost_atomics`: the names of operations that are not used.
+  /// The result of its trial; `lost_atomics`: the names of operations that are not used.
   Broken broken() const noexcept { return broken_; }
   const std::string& lost_atomics() const noexcept { return lost_atomics_; }
   Place scratch() const noexcept { return scratch_ ? scratch_->place_of(scratch_at) : Place{}; }

@@ -36,7 +36,7 @@ fi_addr_t address_of_self(const Domain& domain, const Endpoint& endpoint) {
   return domain.insert(name.data());
 }
 
-/// What is left in a word with 6 in it after an operation with 3.
+/// Returns what is left in a word with 6 in it after an operation with 3.
 template <class T>
 T after(fi_op operation) {
   switch (operation) {

@@ -1,5 +1,5 @@
 #pragma once
-// What of UCX a process opens once: its transports and memory.
+// The part of UCX that a process opens once: transports and memory.
 //
 // Thread rules: any, if it was opened for threads.
 

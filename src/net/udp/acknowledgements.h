@@ -1,5 +1,5 @@
 #pragma once
-// What peers are sent of what has come from them. Every header acknowledges it, and grants a
+// The acknowledgements of datagrams of peers. Every header acknowledges it, and grants a
 // window; an acknowledgement of its own leaves where nothing else goes to the peer: at the end of a
 // poll that found nothing to do, or at once if the sender waits for it.
 //

@@ -1,5 +1,5 @@
 #pragma once
-// What happened to the datagrams of a rank, for people: a line of it is printed with GEX_VERBOSE=1
+// Counts of a rank's datagrams, for people: a line of it is printed with GEX_VERBOSE=1
 // when the rank ends.
 
 #include <cstdint>

@@ -107,11 +107,12 @@ class Endpoint {
     return peers_[peer].received.next_expected();
   }
   const Burst& burst() const noexcept { return burst_; }
-  /// What has been found out of the way to a peer: `search.rounds()` is 0 where there is no search.
+  /// The result of the search of the way to a peer: `search.rounds()` is 0 where there is no
+  /// search.
   const PathSearch& path_to(std::uint32_t peer) const noexcept { return peers_[peer].search; }
 
  private:
-  /// What another thread holds up is looked at again after so long.
+  /// A lock that another thread holds is tried again after so long.
   static constexpr Time short_wait = 100'000;
 
   /// The time of a call, with the lock held. Threads may come to the lock in another order than

@@ -1,5 +1,5 @@
 #pragma once
-// What an endpoint is made with.
+// The settings of an endpoint.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace gex::net::udp {
 
-/// What holds for all peers.
+/// Settings for all peers.
 struct EndpointSettings {
   std::uint32_t session = 0;  ///< this process's
   /// True if data of puts and gets are authenticated that fill a datagram by themselves. The same
@@ -28,7 +28,7 @@ struct EndpointSettings {
   Time shortest_timeout = 200'000;
 };
 
-/// What the ranks exchange of a peer.
+/// Settings of one peer, which the ranks exchange.
 struct PeerSettings {
   Address address;
   std::uint32_t session = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What udp would choose on this machine, and what it has chosen, for gexinfo and the choice of a
+// The choices that udp would make on this machine, or has made, for gexinfo and the choice of a
 // network.
 
 #include <gex/plugin/conduit.h>

@@ -50,7 +50,8 @@ class KernelSocket final : public Socket {
   const Address& address() const noexcept { return address_; }
   int descriptor() const noexcept override { return descriptor_; }
 
-  /// What the system has granted, for the user: "receive buffer 8 MiB", and what to do about less.
+  /// The buffers that the system has granted, for the user: "receive buffer 8 MiB", and what to do
+  /// about less.
   struct Buffers {
     std::size_t wanted_receive;
     std::size_t receive;  ///< in the kernel's bytes
@@ -88,8 +89,8 @@ class KernelSocket final : public Socket {
   std::unique_ptr<Vectors> incoming_;
 };
 
-/// What a kernel charges for a waiting datagram of `bytes` bytes; see Socket::charge. `local`: it
-/// has not passed a network interface's driver, which has buffers of its own making.
+/// Returns what a kernel charges for a waiting datagram of `bytes` bytes; see Socket::charge.
+/// `local`: it has not passed a network interface's driver, which has buffers of its own making.
 std::size_t charge_of(std::size_t bytes, int family, bool local) noexcept;
 
 }  // namespace gex::net::udp

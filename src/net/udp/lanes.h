@@ -40,7 +40,7 @@ class Lanes {
   /// may run at once, up to 4. One without threads, and fewer where there are many ranks.
   static std::uint32_t count_for(const Host& host, std::uint32_t wanted);
 
-  /// What a lane is made of.
+  /// The parts of a lane.
   struct Parts {
     std::unique_ptr<Socket> socket;
     std::vector<PeerSettings> peers;
@@ -70,7 +70,7 @@ class Lanes {
   /// returns how many, or `poll_again`. The next poll looks at all lanes.
   std::int32_t prepare_wait(std::span<int> descriptors, Time now, Time& until);
 
-  /// What has happened on all of them, in a line; empty: nothing.
+  /// Returns the counts of all of them in a line; empty: all are 0.
   std::string counts_text();
   /// To which ranks packets are smaller than the interface takes, in a line; empty: to none.
   std::string paths_text();

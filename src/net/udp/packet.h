@@ -26,7 +26,7 @@ using Time = std::uint64_t;
 
 struct Transfer;
 
-/// What a packet's records are, which decides when it may be sent and of whose memory it is.
+/// The kind of a packet's records, which decides when it may be sent and of whose memory it is.
 enum class Traffic : std::uint8_t {
   requests = request_channel,
   replies = reply_channel,

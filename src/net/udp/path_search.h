@@ -203,7 +203,7 @@ class PathSearch {
       if (sizes_[i] == size) return;
     sizes_[count_++] = size;
   }
-  /// What interfaces, tunnels and links often have.
+  /// Sizes that interfaces, tunnels and links often have.
   void choose_known(std::uint32_t hint) noexcept {
     count_ = 0;
     choose(limits_.least);

@@ -1,5 +1,5 @@
 #pragma once
-// What one process keeps of another: both directions of what they send each other.
+// The state that one process keeps of another, of both directions.
 
 #include <array>
 #include <bitset>

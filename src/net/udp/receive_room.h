@@ -1,6 +1,6 @@
 #pragma once
-// What each peer may have in flight to this process, so that the kernel's receive buffer holds all
-// of it.
+// The bytes that each peer may have in flight to this process, so that the kernel's receive buffer
+// holds all of it.
 //
 // A peer that was silent may send a little unasked; so may all of them at once. The rest of the
 // buffer is granted: every datagram that goes to a peer names a window, and what is granted to all
@@ -22,7 +22,7 @@
 
 namespace gex::net::udp {
 
-/// What windows may amount to together, of a receive buffer of so many bytes. The rest is for
+/// The sum that windows may have, of a receive buffer of so many bytes. The rest is for
 /// acknowledgements, which no window counts.
 constexpr std::size_t room_of(std::size_t receive_buffer) noexcept {
   return receive_buffer - receive_buffer / 8;
@@ -32,8 +32,8 @@ constexpr std::size_t room_of(std::size_t receive_buffer) noexcept {
 /// turn on its processor.
 inline constexpr std::size_t least_datagrams = 32768;
 
-/// What a process may send unasked to one with such a buffer, in a job of so many ranks. `least`: a
-/// window that lets anything through.
+/// The bytes that a process may send unasked to one with such a buffer, in a job of so many ranks.
+/// `least`: a window that lets anything through.
 constexpr std::size_t first_window(std::size_t receive_buffer, std::size_t least,
                                    std::size_t ranks) noexcept {
   const std::size_t room = room_of(receive_buffer);
@@ -44,7 +44,7 @@ class ReceiveRoom {
  public:
   static constexpr Time lifetime = 10'000'000;
 
-  /// What is noted of a peer.
+  /// The grants of a peer.
   struct Share {
     std::uint64_t active_in = 0;  ///< the round in which it sent something last
     std::uint64_t granted_in = 0;

@@ -1,7 +1,8 @@
 #pragma once
-// What comes from peers. A datagram is accepted once, whole, in any order, if there is room for
-// what it holds; otherwise its sender repeats it. Puts go into segments, data of gets to where they
-// belong, gets are answered, and messages wait where they lie until they are delivered.
+// `Receiver`: takes in datagrams of peers. A datagram is accepted once, whole, in any order, if
+// there is room for what it holds; otherwise its sender repeats it. Puts go into segments, data of
+// gets to where they belong, gets are answered, and messages wait where they lie until they are
+// delivered.
 //
 //   receiver.receive(now);
 //   while (receiver.arrivals(channel).count() != 0) {
@@ -39,7 +40,7 @@ namespace gex::net::udp {
 
 class Receiver {
  public:
-  /// What it works with, which outlives it.
+  /// The parts that it works with, which outlive it.
   struct Parts {
     const Host& host;
     Socket& socket;

@@ -24,7 +24,7 @@ constexpr std::uint32_t max_gathered = 64;
 /// round trips of short messages take equally long; it bounds what waits for a slow sender.
 constexpr Time row_gap = 3'000;
 constexpr Time row_gap_with_call = 25'000;
-/// What is gathered for one peer while others are sent to leaves after so long.
+/// Packets gathered for one peer while others are sent to leave after so long.
 constexpr Time gathering = 50'000;
 /// Streams are not cut into less.
 constexpr std::size_t least_cut = 2816;
@@ -32,13 +32,14 @@ constexpr std::size_t least_cut = 2816;
 /// After so long without a first answer, and so many repetitions, a warning is printed.
 constexpr Time silence = 10'000'000'000;
 constexpr std::uint32_t repetitions_in_silence = 16;
-/// What has been sent so often may be too large for the way; after so many timeouts in a row, too.
+/// A packet that was sent so often may be too large for the way; after so many timeouts in a row,
+/// too.
 constexpr std::uint8_t suspect_transmissions = 3;
 constexpr std::uint32_t suspect_timeouts = 2;
-/// What the system holds up is looked at again after so long.
+/// After so long packets are tried again that the system holds up.
 constexpr Time short_wait = 100'000;
 
-/// What is sent again in place of memory that has gone; see `Sender::forget`.
+/// Bytes that are sent again in place of memory that has gone; see `Sender::forget`.
 constexpr std::size_t max_payload = 65536;
 alignas(cache_line) constexpr std::array<std::byte, max_payload> nothing{};
 

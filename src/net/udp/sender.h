@@ -1,5 +1,5 @@
 #pragma once
-// What goes to peers, and when it leaves.
+// `Sender`: sends packets to peers, and decides when they leave.
 //
 // Messages are added to a peer's open packet of their traffic (packer.h). It leaves at once when
 // nothing to that peer is unacknowledged, else when it is full enough, at the next poll, or with an
@@ -40,7 +40,7 @@ namespace gex::net::udp {
 
 class Sender {
  public:
-  /// What it works with, which outlives it.
+  /// The parts that it works with, which outlive it.
   struct Parts {
     const Host& host;
     const Socket& socket;
@@ -105,7 +105,7 @@ class Sender {
   static bool may_request(Peer& peer, Time now) noexcept;
   static bool may_send(Peer& peer, std::size_t charge) noexcept;
   void put_on_wire(Peer& peer, Packet& packet, Time now);
-  /// What the receiver's kernel takes for a packet.
+  /// The charge of a packet to the receiver's buffer, in bytes.
   std::uint32_t charge_of(const Peer& peer, std::size_t size) const noexcept;
   void acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
                     std::uint32_t skipped, bool waited, Time now);

@@ -1,5 +1,5 @@
 #pragma once
-// What the user has asked for in the environment: environment.def.
+// The user's settings in the environment: environment.def.
 
 #include <gex/plugin/conduit.h>
 
@@ -22,9 +22,9 @@ struct Settings {
   std::uint16_t first_port = 0;  ///< of `socket.bind`; 0: the system chooses
 };
 
-/// What is set, with the defaults of what is not. False after setting `error` to one line that
-/// names the variable, its value and what was expected. Of `host` only the `env_` functions are
-/// used.
+/// Reads the settings, with defaults for those that are not set. False after setting `error` to one
+/// line that names the variable, its value and what was expected. Of `host` only the `env_`
+/// functions are used.
 bool read_settings(const Host& host, Settings& settings, std::string& error);
 
 /// The text of a variable, without blanks around it; empty if it is not set.

@@ -21,7 +21,7 @@ namespace gex::net::udp {
 
 class Slabs {
  public:
-  /// What a peer may have of each kind of traffic, and all peers together.
+  /// Packets that a peer may have of each kind of traffic, and all peers together.
   struct Limits {
     std::array<std::uint32_t, traffic_kinds> peer{};
     std::array<std::uint32_t, traffic_kinds> total{};

@@ -56,7 +56,8 @@ struct SocketLimits {
   std::size_t max_joined = 0;
   /// Each arrival comes with the address of its sender, at which that can be reached.
   bool names_senders = true;
-  /// What the kernel holds of datagrams that wait to be received, in bytes as `charge` counts them.
+  /// The room of the kernel for datagrams that wait to be received, in bytes as `charge` counts
+  /// them.
   std::size_t receive_buffer = 0;
 };
 
@@ -90,8 +91,8 @@ class Socket {
   /// The largest that the interface takes, whatever the path carries.
   virtual std::size_t interface_datagram(const Address& to) const { return max_datagram(to); }
 
-  /// What a peer's kernel charges its receive buffer for a datagram of `bytes` bytes while it waits
-  /// there, at most. Of joined or batched ones for each segment.
+  /// Returns what a peer's kernel charges its receive buffer for a datagram of `bytes` bytes while
+  /// it waits there, at most. Of joined or batched ones for each segment.
   virtual std::size_t charge(std::size_t bytes) const noexcept = 0;
 
   virtual SocketCounts counts() const noexcept { return {}; }

@@ -44,7 +44,7 @@ constexpr std::uint32_t total_depth = 2048;
 constexpr std::size_t least_memory = std::size_t{8} << 20;
 constexpr std::size_t max_transfer = std::size_t{1} << 30;
 
-/// What may be in flight to a peer of the same host: more would only displace what is in the
+/// Bytes that may be in flight to a peer of the same host: more would only displace what is in the
 /// caches.
 constexpr std::size_t near_window = std::size_t{1} << 20;
 
@@ -52,8 +52,8 @@ Time now() noexcept {
   return ticks_to_ns(ticks());
 }
 
-/// What the ranks exchange first. Rank 0's key and settings hold for all, but for the number of
-/// lanes and the digest's products, of which the least do.
+/// The first block that the ranks exchange. Rank 0's key and settings hold for all, but for the
+/// number of lanes and the digest's products, of which the least do.
 struct Offer {
   SipKey key;
   std::uint32_t depth;
@@ -62,7 +62,7 @@ struct Offer {
   bool covers_bulk;
 };
 
-/// What they exchange of their sockets.
+/// The block that they exchange of their sockets.
 struct Opened {
   Address addresses[Lanes::max_lanes];
   std::uint32_t session;
@@ -167,7 +167,7 @@ std::vector<std::uint32_t> hosts_of(const Host& host) {
   return hosts;
 }
 
-/// What concerns the protocol alone.
+/// Settings of the protocol alone.
 bool read_memory(const Host& host, std::size_t& memory, std::string& error) {
   const std::string text(text_of(host, "GEX_UDP_MEMORY"));
   if (text.empty()) return true;

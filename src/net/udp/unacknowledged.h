@@ -99,9 +99,9 @@ class Unacknowledged {
   }
   std::uint32_t first_sequence() const noexcept { return first_; }
 
-  /// What a header acknowledges: `next_expected`, and bits of what was received behind that and
-  /// `skipped` more. Calls `done(packet)` for each that has arrived, which takes it over. False: it
-  /// cannot be.
+  /// Takes the acknowledgements of a header: `next_expected`, and bits of what was received behind
+  /// that and `skipped` more. Calls `done(packet)` for each that has arrived, which takes it over.
+  /// False: it cannot be.
   template <class Done>
   bool acknowledge(std::uint32_t next_expected, std::uint32_t bits, std::uint32_t skipped,
                    Done done) {

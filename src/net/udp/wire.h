@@ -1,5 +1,5 @@
 #pragma once
-// What a datagram looks like on the wire.
+// The layout of datagrams.
 //
 // A datagram is a header and, behind it, records up to its end. Every datagram acknowledges what
 // its sender has received from its receiver; one that carries records that must not be lost is

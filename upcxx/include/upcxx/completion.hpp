@@ -262,7 +262,7 @@ using Notice =
     std::conditional_t<Action::event == Event::operation, typename Action::template Notice<V...>,
                        typename Action::template Notice<>>;
 
-/// What one action makes of an operation that is complete when its call returns.
+/// The effect of one action on an operation that is complete when its call returns.
 template <class Action, class... V>
 auto notify_now(const Action& action, const V&... values) {
   if constexpr (Action::event == Event::operation) {

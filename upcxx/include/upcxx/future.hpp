@@ -29,7 +29,8 @@ template <class... T>
 inline constexpr bool are_small_values = (is_small_value<T> && ...) &&
                                          sizeof(std::tuple<T...>) <= 32;
 
-/// What result<I> gives: -1 all, by itself or as a tuple, otherwise one, or nothing out of range.
+/// The result of result<I>: -1 all, by itself or as a tuple, otherwise one, or nothing out of
+/// range.
 template <int I, class... T>
 struct Chosen {
   static constexpr bool is_one = I >= 0 ? I < int(sizeof...(T)) : sizeof...(T) == 1;

@@ -1,6 +1,6 @@
 /// @file
-/// What futures that are not ready at once share with the promise, or the operation, that makes
-/// them ready. Part of upcxx/upcxx.hpp.
+/// The state that futures which are not ready at once share with the promise, or the operation,
+/// that makes them ready. Part of upcxx/upcxx.hpp.
 ///
 /// A state belongs to one thread at a time: its references are counted without atomics. States that
 /// become ready while callbacks run are put into a list, and states without references into

@@ -40,7 +40,7 @@ void deallocate(global_ptr<T> pointer) {
 
 namespace detail {
 
-/// What is constructed in `memory`, which is freed should the constructor throw.
+/// Returns the object constructed in `memory`, which is freed should the constructor throw.
 template <class Construct>
 void construct_or_free(void* memory, Construct&& construct) {
   struct Guard {

@@ -17,7 +17,7 @@ UPCXXI_EXPORT bool initialized();
 
 namespace detail {
 
-/// What inline code reads of the job.
+/// The facts of the job that inline code reads.
 struct Job {
   intrank_t rank_me;
   intrank_t rank_n;

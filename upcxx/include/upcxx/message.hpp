@@ -1,5 +1,5 @@
 /// @file
-/// What remote procedure calls are made of: bytes that a persona of another rank runs a function
+/// The messages of remote procedure calls: bytes that a persona of another rank runs a function
 /// with. Part of upcxx/upcxx.hpp.
 #ifndef UPCXX_MESSAGE_HPP_
 #define UPCXX_MESSAGE_HPP_

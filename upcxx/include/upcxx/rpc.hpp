@@ -80,7 +80,8 @@ std::uint64_t token_of(Function function) {
   return code_token(reinterpret_cast<void (*)()>(function));
 }
 
-/// What runs at the target. `Call` is the initiator's record of a call with an answer, or void.
+/// The function that runs at the target. `Call` is the initiator's record of a call with an answer,
+/// or void.
 template <class Call, class Function, class... A>
 class Execution {
   using Arguments =

@@ -147,7 +147,7 @@ auto read_to(Reader& reader, void* room);
 
 }  // namespace detail
 
-/// What values of a type are when they arrive.
+/// The type of values of a type when they arrive.
 template <class T>
 using deserialized_type_t =
     std::remove_pointer_t<decltype(detail::read_to<std::remove_cv_t<std::remove_reference_t<T>>>(
@@ -395,7 +395,7 @@ struct is_serializable
 template <class T>
 struct serialization_traits {
   using deserialized_type = deserialized_type_t<T>;
-  /// What would arrive for the value.
+  /// Returns what would arrive for the value.
   static deserialized_type deserialized_value(const T& value) {
     detail::Writer measure(nullptr);
     measure.write(value);

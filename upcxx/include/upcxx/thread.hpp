@@ -1,5 +1,5 @@
 /// @file
-/// What the layer keeps for each thread. Part of upcxx/upcxx.hpp.
+/// The state that the layer keeps for each thread. Part of upcxx/upcxx.hpp.
 #ifndef UPCXX_THREAD_HPP_
 #define UPCXX_THREAD_HPP_
 

@@ -1,6 +1,6 @@
 #pragma once
-// What MPICH and its descendants need of a launcher to find their peers, offered by the process
-// itself: PMI-1, over a pair of sockets.
+// The services that MPICH and its descendants need of a launcher to find their peers, offered by
+// the process itself: PMI-1, over a pair of sockets.
 //
 // gexrun is no launcher of MPI's. But the ranks have Host::exchange, of which a process manager's
 // put, fence and get are made: a thread of this process answers MPI. PMI's variables are set while

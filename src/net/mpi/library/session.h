@@ -54,7 +54,7 @@ class Session {
   std::function<void()> on_finalize_;
 };
 
-/// What `Conduit::finalization` answers of MPI, which the program may have initialized.
+/// The answer of `Conduit::finalization` for MPI, which the program may have initialized.
 Finalization finalization(bool by_exit);
 
 /// Which of some requests are complete, by one call if all are. Returns MPI's code.
