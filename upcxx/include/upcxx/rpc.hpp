@@ -229,22 +229,25 @@ inline constexpr bool is_callable = std::is_invocable<
     decltype(Travels<A>::arrives(
         std::declval<deserialized_type_t<typename Travels<A>::type>&>()))...>::value;
 
-// First in a call, in front of what a compiler prints of the same mistake.
-#define UPCXXI_REQUIRE_CALL(Function, A)                                                        \
-  static_assert(is_serializable<Plain<Function>>::value,                                        \
-                "the function of the rpc cannot be sent: what it has captured is not "          \
-                "trivially copyable; pass that as an argument");                                \
-  static_assert(are_sendable<PlainArgument<A>...>,                                              \
-                "an argument of the rpc cannot be sent: it is not trivially copyable, and has " \
-                "no UPCXX_SERIALIZED_FIELDS, UPCXX_SERIALIZED_VALUES or upcxx_serialization");  \
-  static_assert(is_callable<Function, PlainArgument<A>...>,                                     \
-                "the function cannot be called with these arguments as they arrive: as "        \
-                "rvalues of their deserialized types")
+/// Looked at first in a call: in front of what a compiler prints of the same mistake.
+template <class Function, class... A>
+struct CallRequirements {
+  static_assert(is_serializable<Plain<Function>>::value,
+                "the function of the rpc cannot be sent: what it has captured is not trivially "
+                "copyable; pass that as an argument");
+  static_assert(are_sendable<A...>,
+                "an argument of the rpc cannot be sent: it is not trivially copyable, and has no "
+                "UPCXX_SERIALIZED_FIELDS, UPCXX_SERIALIZED_VALUES or upcxx_serialization");
+  static_assert(is_callable<Function, A...>,
+                "the function cannot be called with these arguments as they arrive: as rvalues of "
+                "their deserialized types");
+  static constexpr bool are_met = true;
+};
 
 template <class... Action, class Function, class... A>
 auto call(Begin begin, intrank_t target, const completions<Action...>& how, Function&& function,
           const A&... arguments) {
-  UPCXXI_REQUIRE_CALL(Function, A);
+  static_assert(CallRequirements<Function, PlainArgument<A>...>::are_met, "");
   static_assert(has_event<Event::operation, Action...>,
                 "an rpc needs a completion of the operation; rpc_ff has no answer");
   static_assert(!has_event<Event::remote, Action...>, "an rpc has no remote completion");
@@ -268,7 +271,7 @@ auto call(Begin begin, intrank_t target, const completions<Action...>& how, Func
 template <class... Action, class Function, class... A>
 auto call_ff(Begin begin, intrank_t target, const completions<Action...>& how, Function&& function,
              const A&... arguments) {
-  UPCXXI_REQUIRE_CALL(Function, A);
+  static_assert(CallRequirements<Function, PlainArgument<A>...>::are_met, "");
   static_assert(!has_event<Event::operation, Action...> && !has_event<Event::remote, Action...>,
                 "an rpc_ff has a completion of the source only");
   const Plain<Function>& plain = function;
@@ -281,8 +284,6 @@ auto call_ff(Begin begin, intrank_t target, const completions<Action...>& how, F
       [](const Action&... action) { return as_result(std::tuple_cat(notify_now(action)...)); },
       how.actions);
 }
-
-#undef UPCXXI_REQUIRE_CALL
 
 /// Sends a call when an operation has arrived at its target.
 template <class Function, class... A>
