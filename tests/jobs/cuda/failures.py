@@ -39,7 +39,8 @@ def main():
     faults = [f"{name}, call {number}: {fault}"
               for name in names for number in (1, 3)
               if (fault := fault_of(name, number, [gexrun, "-n", "2", program]))]
-    sys.exit("\n".join(faults))
+    if faults:
+        sys.exit("\n".join(faults))
 
 
 if __name__ == "__main__":
