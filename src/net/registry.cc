@@ -36,6 +36,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view file_prefix = "libgex-";
 constexpr std::string_view file_suffix = ".so";
+/// What stands between them in the name of a library of this project that is no plug-in.
+constexpr std::string_view client_library = "upcxx";
 
 /// Returns the folder that `set_library_folder` named.
 std::string& library_folder() {
@@ -246,12 +248,12 @@ Survey survey() {
       const std::string file = entry->path().filename().string();
       // A second hyphen: libgex-NAME-PART.so is a part that the plug-in NAME loads.
       if (file.find('-', file_prefix.size()) != std::string::npos) continue;
-      if (file.size() > file_prefix.size() + file_suffix.size() && file.starts_with(file_prefix) &&
-          file.ends_with(file_suffix))
-        found.push_back(
-            {file.substr(file_prefix.size(), file.size() - file_prefix.size() - file_suffix.size()),
-             entry->path().string(),
-             {}});
+      if (file.size() <= file_prefix.size() + file_suffix.size() ||
+          !file.starts_with(file_prefix) || !file.ends_with(file_suffix))
+        continue;
+      std::string name =
+          file.substr(file_prefix.size(), file.size() - file_prefix.size() - file_suffix.size());
+      if (name != client_library) found.push_back({std::move(name), entry->path().string(), {}});
     }
     result.folders.push_back({folder.string(), error ? error.message() : std::string()});
     for (PlugIn& plug_in : found) {

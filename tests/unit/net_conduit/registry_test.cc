@@ -76,11 +76,13 @@ TEST_F(Registry, AvailableListsWhatFindFinds) {
   add("example", GEX_EXAMPLE_CONDUIT);
   std::ofstream(folder / "libgex-.so") << "no name";
   std::ofstream(folder / "libother-one.so") << "no conduit";
+  std::ofstream(folder / "libgex-upcxx.so") << "a client of this library";
   const std::string list = available();
   EXPECT_EQ(list.find("smp, emu"), 0u) << list;
   EXPECT_NE(list.find(", example"), std::string::npos) << list;
   EXPECT_NE(list.find(", zeta"), std::string::npos) << list;
   EXPECT_EQ(list.find("other"), std::string::npos) << list;
+  EXPECT_EQ(list.find("upcxx"), std::string::npos) << list;
   EXPECT_EQ(list.find(", ,"), std::string::npos) << list;
 }
 
