@@ -113,9 +113,8 @@ Agreed agree_on_counts() {
                  env::value(env::Variable::require) ? 1U : 0U};
   mine.counts = {wanted_lanes(mine.share),
                  shm::TeamSlots::count_within(share_of_limits(), own_neighborhood_size())};
-  std::vector<Announced> announcements(job.size());
-  job.exchange(std::as_bytes(std::span(&mine, 1)),
-               std::as_writable_bytes(std::span(announcements)));
+  const job::Exchanged exchanged = job.exchange(std::as_bytes(std::span(&mine, 1)));
+  const auto announcements = exchanged.values<Announced>();
   std::vector<os::CoreShare> here;
   for (const std::uint32_t rank : own_host()) here.push_back(announcements[rank].share);
   self.usable_cores = std::min(os::usable_cores(here), os::cpu_count());

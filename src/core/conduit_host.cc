@@ -29,6 +29,16 @@ void host_exchange(const void* mine, std::size_t bytes, void* all) {
   job.exchange(std::span(static_cast<const std::byte*>(mine), bytes),
                std::span(static_cast<std::byte*>(all), bytes * job.size()));
 }
+const void* host_exchange_shared(const void* mine, std::size_t bytes) {
+  // Conduits refer to it for as long as the process runs.
+  static auto& kept = *new std::deque<job::Exchanged>;
+  return kept.emplace_back(process().job->exchange({static_cast<const std::byte*>(mine), bytes}))
+      .bytes()
+      .data();
+}
+void host_least(std::uint64_t* numbers, std::size_t count) {
+  process().job->least({numbers, count});
+}
 int host_share_descriptor(int descriptor, std::uint32_t owner) {
   return process().job->share_descriptor(descriptor, own_host(), owner);
 }
@@ -122,12 +132,11 @@ int host_choose_address(const net::AddressWish* wish, net::ChosenAddress* chosen
 
 /// A number that distinguishes this job from others, drawn by rank 0.
 std::uint64_t draw_cookie(job::Job& job) {
-  std::uint64_t mine = 0;
-  if (job.rank() == 0 && getrandom(&mine, sizeof mine, 0) != sizeof mine)
+  std::uint64_t cookie = ~std::uint64_t{0};
+  if (job.rank() == 0 && getrandom(&cookie, sizeof cookie, 0) != sizeof cookie)
     fatal_system("cannot draw the job's cookie", errno);
-  std::vector<std::uint64_t> cookies(job.size());
-  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(cookies)));
-  return cookies[0];
+  job.least({&cookie, 1});
+  return cookie;
 }
 
 }  // namespace
@@ -163,7 +172,9 @@ const net::Host& complete_conduit_host(Deliver deliver) {
           .warn = host_warn,
           .inform = host_inform,
           .choose_address = host_choose_address,
-          .device_kinds = expected_kinds()};
+          .device_kinds = expected_kinds(),
+          .exchange_shared = host_exchange_shared,
+          .least = host_least};
   return host;
 }
 

@@ -5,13 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/os_cpu.h"
 #include "base/os_proc.h"
 #include "job/foreign.h"
 #include "job/launch_hook.h"
@@ -103,6 +107,7 @@ void join_guardian(RankState& self) {
   if (const int error = self.page.map(welcome.descriptor.get(), neighbors.size()); error != 0) {
     fatal_system("cannot map the job's page of memory", error);
   }
+  self.ranks_per_core = std::max(1U, neighbors.size() / std::max(1U, os::cpu_count()));
   self.last_call = self.page.last_call(neighbors.index_of(self.rank));
   share_status(self);
 }
@@ -258,6 +263,44 @@ Membership find_membership(bool nested, Origin& origin, std::unique_ptr<ProcessM
   return fork_ranks(ranks, "the number of ranks");
 }
 
+/// Sends this rank's contribution to the next exchange.
+void contribute(RankState& self, Exchange kind, std::span<const std::byte> mine) {
+  FrameHeader header;
+  header.kind = FrameKind::gather;
+  header.count = static_cast<std::uint32_t>(kind);
+  header.sequence = self.sequence;
+  header.total = mine.size();
+  do {
+    const auto piece =
+        mine.subspan(header.offset, std::min(mine.size() - header.offset, max_payload));
+    send(self, header, piece);
+    header.offset += piece.size();
+  } while (header.offset < mine.size());
+}
+
+/// Receives the result of that exchange, which has so many bytes.
+Exchanged receive_result(RankState& self, std::size_t bytes) {
+  std::vector<std::byte> all;
+  do {
+    const Received frame = receive(self, FrameKind::gathered);
+    const bool is_file = static_cast<bool>(frame.descriptor) && bytes != 0;
+    if (frame.header.sequence != self.sequence || frame.header.total != bytes ||
+        frame.header.offset != all.size() || frame.payload.size() > bytes - all.size() ||
+        (frame.payload.empty() && bytes != 0 && !is_file)) {
+      fatal("the job's guardian sent a malformed piece of an exchange");
+    }
+    if (is_file) {
+      ++self.sequence;
+      os::Mapping table = os::Mapping::shared(frame.descriptor.get(), 0, bytes);
+      if (!table) fatal_system("cannot map what the ranks of the job exchange", errno);
+      return Exchanged(std::move(table));
+    }
+    all.insert(all.end(), frame.payload.begin(), frame.payload.end());
+  } while (all.size() < bytes);
+  ++self.sequence;
+  return Exchanged(std::move(all));
+}
+
 RankPlace place_of(const RankState& self) noexcept {
   RankPlace place{self.rank, self.size, 0, 0};
   for (std::uint32_t rank = 0; rank < self.size; ++rank) {
@@ -320,37 +363,27 @@ std::uint32_t Job::host_of(std::uint32_t rank) const noexcept {
 }
 
 void Job::exchange(std::span<const std::byte> mine, std::span<std::byte> all) {
-  RankState& self = state();
-  if (all.size() != mine.size() * self.size) {
-    fatal("exchange of %zu bytes into %zu among %u ranks", mine.size(), all.size(), self.size);
+  if (all.size() != mine.size() * state().size) {
+    fatal("exchange of %zu bytes into %zu among %u ranks", mine.size(), all.size(), state().size);
   }
-  if (self.origin == Origin::singleton) {
-    std::copy(mine.begin(), mine.end(), all.begin());
-    return;
-  }
-  FrameHeader header;
-  header.kind = FrameKind::gather;
-  header.sequence = self.sequence;
-  header.total = mine.size();
-  do {
-    const auto piece =
-        mine.subspan(header.offset, std::min(mine.size() - header.offset, max_payload));
-    send(self, header, piece);
-    header.offset += piece.size();
-  } while (header.offset < mine.size());
+  const Exchanged exchanged = exchange(mine);
+  std::ranges::copy(exchanged.bytes(), all.begin());
+}
 
-  std::size_t taken = 0;
-  do {
-    const Received frame = receive(self, FrameKind::gathered);
-    if (frame.header.sequence != self.sequence || frame.header.total != all.size() ||
-        frame.header.offset != taken || frame.payload.size() > all.size() - taken ||
-        (frame.payload.empty() && !all.empty())) {
-      fatal("the job's guardian sent a malformed piece of an exchange");
-    }
-    std::copy(frame.payload.begin(), frame.payload.end(), all.begin() + taken);
-    taken += frame.payload.size();
-  } while (taken < all.size());
-  ++self.sequence;
+Exchanged Job::exchange(std::span<const std::byte> mine) {
+  RankState& self = state();
+  if (self.origin == Origin::singleton) return Exchanged({mine.begin(), mine.end()});
+  contribute(self, Exchange::all, mine);
+  return receive_result(self, mine.size() * self.size);
+}
+
+void Job::least(std::span<std::uint64_t> numbers) {
+  RankState& self = state();
+  const auto bytes = std::as_writable_bytes(numbers);
+  if (bytes.size() > max_least) fatal("the least of %zu numbers of each rank", numbers.size());
+  if (self.origin == Origin::singleton) return;
+  contribute(self, Exchange::least, bytes);
+  std::ranges::copy(receive_result(self, bytes.size()).bytes(), bytes.begin());
 }
 
 void Job::barrier() {

@@ -31,8 +31,8 @@
 // The first status that is not 0 is the job's.
 // A process that the client has forked is not a rank; its end does not affect the job.
 //
-// Thread rules: `join`, `exchange`, `barrier` and `share_descriptor` from one thread at a time;
-// `end`, `end_at_once` and `ending` from anywhere, the first two also from signal handlers.
+// Thread rules: `join`, `exchange`, `least`, `barrier` and `share_descriptor` from one thread at a
+// time; `end`, `end_at_once` and `ending` from anywhere, the first two also from signal handlers.
 
 #include <atomic>
 #include <cstddef>
@@ -40,6 +40,7 @@
 #include <functional>
 #include <span>
 
+#include "job/exchanged.h"
 #include "job/last_call.h"
 #include "job/origin.h"
 #include "job/rank_set.h"
@@ -72,6 +73,12 @@ class Job {
   /// Collective. Every rank gives the same number of bytes; on return `all` (size() times as long)
   /// holds the bytes of all ranks, in rank order.
   void exchange(std::span<const std::byte> mine, std::span<std::byte> all);
+  /// The same, without a copy for each rank of what is much.
+  Exchanged exchange(std::span<const std::byte> mine);
+
+  /// Collective. Every rank gives as many numbers, at most 32; on return each of them is the least
+  /// that a rank has given in its place. A rank that has nothing to say gives the largest number.
+  void least(std::span<std::uint64_t> numbers);
 
   /// Collective. Returns after every rank has called it.
   void barrier();

@@ -25,7 +25,7 @@
 
 namespace gex::job {
 
-inline constexpr std::uint32_t protocol_version = 6;
+inline constexpr std::uint32_t protocol_version = 7;
 
 /// Name of the guardian's process. A rank without GEX_JOB recognizes its guardian by it (job.cc).
 inline constexpr const char* guardian_name = "gex-guardian";
@@ -37,7 +37,7 @@ inline constexpr double heartbeat_timeout = 4;
 enum class FrameKind : std::uint32_t {
   // From a rank.
   hello = 1,     ///< the process has joined
-  gather,        ///< a piece of this rank's contribution to an exchange
+  gather,        ///< a piece of this rank's contribution to an exchange; `count` is an Exchange
   share,         ///< share_descriptor among the ranks in the payload (32 bits each), by `owner`
   leave,         ///< exit, return from main, gasnet_exit: a Departure; waits for release or ending
   end,           ///< ends the job at once, as a fatal error does, or confirms that it ends
@@ -48,13 +48,13 @@ enum class FrameKind : std::uint32_t {
   // From the guardian.
   welcome = 64,  ///< the job page, and the number of each rank's host (32 bits each); lies in the
                  ///< socket before the rank starts
-  gathered,      ///< a piece of all ranks' contributions
-  shared,        ///< the descriptor (to all but the rank that gave it)
-  release,       ///< every rank has left with 0 and may exit; `code` 1: finalize (job/finalizer.h)
-  ending,        ///< the job is being ended
+  gathered,  ///< a piece of the result of an exchange, or the descriptor of a file with all of it
+  shared,    ///< the descriptor (to all but the rank that gave it)
+  release,   ///< every rank has left with 0 and may exit; `code` 1: finalize (job/finalizer.h)
+  ending,    ///< the job is being ended
   // From a guardian to the root of a job of several hosts; `first` is a rank. See Coordinator.
   host_joined = 128,  ///< `code` is the process
-  host_gather,        ///< a piece of the host's contribution to an exchange
+  host_gather,        ///< a piece of the host's contribution to an exchange; `count` as of gather
   host_left,          ///< a Departure; `sequence` is that of the exchange left before
   host_gone,          ///< `code` is the process
   host_wait_on_exited_rank,
@@ -67,7 +67,7 @@ enum class FrameKind : std::uint32_t {
   host_observed,
   host_collected,  ///< a piece of the host's reports of its ranks, number `sequence`
   // From the root to a guardian. See Guardians.
-  job_gathered = 192,  ///< a piece of all ranks' contributions
+  job_gathered = 192,  ///< a piece of the result of an exchange
   job_absent,          ///< `first`, `sequence`
   job_release,         ///< `code` as of release
   job_end,             ///< `code`, `first`, `death`; `count` is a Teardown
@@ -92,7 +92,7 @@ struct FrameHeader {
   std::uint64_t total = 0;     ///< gather, gathered: bytes of the whole
   std::uint64_t offset = 0;    ///< gather, gathered: where this piece belongs
   std::uint32_t first = 0;     ///< hello, and between guardians and root: a rank
-  std::uint32_t count = 0;     ///< leave, host_left, job_end
+  std::uint32_t count = 0;     ///< gather, host_gather, leave, host_left, job_end
   std::int32_t code = 0;       ///< leave, end, exec_failed, release
   std::uint32_t owner = 0;     ///< share
   std::uint32_t bytes =
@@ -100,6 +100,15 @@ struct FrameHeader {
   std::uint32_t death = 0;  ///< host_end, job_end: 1 if the rank died
 };
 static_assert(sizeof(FrameHeader) == 48);
+
+/// What comes of the contributions to an exchange.
+enum class Exchange : std::uint32_t {
+  all,    ///< all of them, in rank order
+  least,  ///< of numbers of 64 bits, each the least that a rank has given: as large for any job
+};
+
+/// Bytes of one rank's contribution to an exchange of `least`: one frame.
+inline constexpr std::size_t max_least = 256;
 
 /// How a rank leaves the job.
 struct Departure {

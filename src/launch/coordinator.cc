@@ -80,7 +80,7 @@ void JobCoordinator::joined(std::uint32_t rank, pid_t process) {
   }
 }
 
-void JobCoordinator::contribute(std::uint32_t sequence, SharedBytes bytes) {
+void JobCoordinator::contribute(std::uint32_t sequence, job::Exchange, SharedBytes bytes) {
   guardians_.gathered(sequence, std::move(bytes));
 }
 

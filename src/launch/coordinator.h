@@ -36,8 +36,9 @@ class Coordinator {
 
   /// A process has joined the job as `rank`.
   virtual void joined(std::uint32_t rank, pid_t process) = 0;
-  /// All ranks of the guardian's host have contributed to the exchange; `bytes` is in rank order.
-  virtual void contribute(std::uint32_t sequence, SharedBytes bytes) = 0;
+  /// All ranks of the guardian's host have contributed to the exchange; `bytes` is what has come of
+  /// it among them.
+  virtual void contribute(std::uint32_t sequence, job::Exchange kind, SharedBytes bytes) = 0;
   /// `rank` has left before exchange number `sequence`. A departure that ends the job does so once
   /// all ranks have left, or after a grace period. A rank that has left by exit(0) may report such
   /// a departure later.
@@ -75,7 +76,7 @@ class Guardians {
  public:
   virtual ~Guardians() = default;
 
-  /// The contributions of all ranks to an exchange.
+  /// The result of an exchange among all ranks.
   virtual void gathered(std::uint32_t sequence, SharedBytes bytes) = 0;
   /// `rank` has left before exchange number `sequence`, which can therefore never complete.
   virtual void absent(std::uint32_t rank, std::uint32_t sequence) = 0;
@@ -100,7 +101,7 @@ class JobCoordinator final : public Coordinator, public Timed {
 
   void joined(std::uint32_t rank, pid_t process) override;
   /// Used with one host, whose ranks' contributions are those of all ranks.
-  void contribute(std::uint32_t sequence, SharedBytes bytes) override;
+  void contribute(std::uint32_t sequence, job::Exchange kind, SharedBytes bytes) override;
   void left(std::uint32_t rank, std::uint32_t sequence, const job::Departure& departure) override;
   void gone(std::uint32_t rank, pid_t process) override;
   void report_exited_peer(std::uint32_t peer) override;

@@ -23,42 +23,75 @@ Fault Gather::add(std::uint32_t contributor, const job::FrameHeader& header,
     return "is at exchange " + std::to_string(header.sequence) + " while the job is at " +
            std::to_string(sequence_);
   }
-  if (header.total % mine.places.size() != 0) {
+  const bool combines = header.count == static_cast<std::uint32_t>(job::Exchange::least);
+  const std::size_t parts = combines ? 1 : mine.places.size();
+  if (header.total % parts != 0 || (header.count != 0 && !combines)) {
     return "sent an exchange that does not fit its ranks";
   }
-  const std::uint64_t each = header.total / mine.places.size();
+  const std::uint64_t each = header.total / parts;
   if (begun_ == 0) {
-    if (each > job::max_exchange / ranks_) {
-      return "asks to exchange " + std::to_string(each) + " bytes among " + std::to_string(ranks_) +
-             " ranks, more than " + std::to_string(job::max_exchange) + " together";
-    }
-    each_ = each;
-    first_rank_ = mine.lowest_rank;
-    try {
-      bytes_.assign(each_ * ranks_, std::byte{});
-    } catch (const std::bad_alloc&) {
-      return "asks to exchange " + std::to_string(each) + " bytes, for which there is no memory";
-    }
+    if (Fault wrong = begin(mine, header, each)) return wrong;
   }
-  if (each != each_) {
+  if (each != each_ || header.count != static_cast<std::uint32_t>(kind_)) {
     return "exchanges " + std::to_string(each) + " bytes while rank " +
-           std::to_string(first_rank_) + " exchanges " + std::to_string(each_);
+           std::to_string(first_rank_) + " exchanges " + std::to_string(each_) +
+           (each == each_ ? " of another kind" : "");
   }
   if (header.offset != mine.bytes || payload.size() > header.total - mine.bytes ||
-      (payload.empty() && each_ != 0)) {
+      (payload.empty() && each_ != 0) || (combines && payload.size() != header.total)) {
     return "sent a malformed piece of an exchange";
   }
   if (!mine.begun) {
     mine.begun = true;
     ++begun_;
   }
-  scatter(mine, payload);
+  if (combines)
+    combine(payload);
+  else
+    scatter(mine, payload);
   mine.bytes += payload.size();
   if (mine.bytes == header.total) {
     mine.finished = true;
     ++finished_;
   }
   return std::nullopt;
+}
+
+/// Begins an exchange to which a rank gives so many bytes.
+Fault Gather::begin(const Contribution& first, const job::FrameHeader& header, std::uint64_t each) {
+  kind_ = static_cast<job::Exchange>(header.count);
+  const bool combines = kind_ == job::Exchange::least;
+  if (combines && (each > job::max_least || each % sizeof(std::uint64_t) != 0)) {
+    return "asks for the least of " + std::to_string(each) + " bytes";
+  }
+  if (!combines && each > job::max_exchange / ranks_) {
+    return "asks to exchange " + std::to_string(each) + " bytes among " + std::to_string(ranks_) +
+           " ranks, more than " + std::to_string(job::max_exchange) + " together";
+  }
+  each_ = each;
+  first_rank_ = first.lowest_rank;
+  try {
+    // All bits set: no number is larger.
+    if (combines)
+      bytes_.assign(each_, std::byte{0xff});
+    else
+      bytes_.assign(each_ * ranks_, std::byte{});
+  } catch (const std::bad_alloc&) {
+    return "asks to exchange " + std::to_string(each) + " bytes, for which there is no memory";
+  }
+  return std::nullopt;
+}
+
+/// Takes numbers of 64 bits, which come in one piece.
+void Gather::combine(std::span<const std::byte> numbers) {
+  for (std::size_t at = 0; at < numbers.size(); at += sizeof(std::uint64_t)) {
+    std::uint64_t theirs = 0;
+    std::uint64_t least = 0;
+    std::memcpy(&theirs, numbers.data() + at, sizeof theirs);
+    std::memcpy(&least, bytes_.data() + at, sizeof least);
+    least = std::min(least, theirs);
+    std::memcpy(bytes_.data() + at, &least, sizeof least);
+  }
 }
 
 /// Copies the next piece of a contribution, which holds the bytes of its ranks one after the other,
@@ -74,7 +107,8 @@ void Gather::scatter(const Contribution& from, std::span<const std::byte> piece)
 }
 
 Gather::Result Gather::take() {
-  Result result{sequence_, std::make_shared<const std::vector<std::byte>>(std::move(bytes_))};
+  Result result{sequence_, kind_,
+                std::make_shared<const std::vector<std::byte>>(std::move(bytes_))};
   bytes_ = {};
   for (Contribution& contribution : received_) {
     contribution.bytes = 0;

@@ -24,6 +24,8 @@ using Fault = std::optional<std::string>;
 
 /// A sequence of exchanges; a barrier is an exchange of no bytes. The ranks of a host contribute to
 /// their guardian's object. With several hosts, the guardians contribute the results to gexrun's.
+/// What is the least is combined at each of them, so that it is as large between hosts as it is for
+/// a rank.
 class Gather {
  public:
   /// Each of `hosts` is a contributor, on behalf of all its ranks.
@@ -43,9 +45,10 @@ class Gather {
     return received_[contributor].finished;
   }
 
-  /// The contributions to a complete exchange, in rank order.
+  /// What has come of a complete exchange.
   struct Result {
     std::uint32_t sequence;
+    job::Exchange kind;
     SharedBytes bytes;
   };
   /// Returns the result and begins the next exchange. Requires `complete`.
@@ -60,11 +63,14 @@ class Gather {
     bool finished = false;
   };
 
+  Fault begin(const Contribution& first, const job::FrameHeader& header, std::uint64_t each);
   void scatter(const Contribution& from, std::span<const std::byte> piece);
+  void combine(std::span<const std::byte> numbers);
 
   std::vector<Contribution> received_;
   std::vector<std::byte> bytes_;
   std::uint32_t ranks_;
+  job::Exchange kind_ = job::Exchange::all;
   std::uint64_t each_ = 0;
   std::uint32_t first_rank_ = 0;
   std::uint32_t sequence_ = 0;

@@ -73,10 +73,9 @@ std::string common_text(const std::string& text) {
   job::Job& job = *process().job;
   std::array<char, 640> mine{};
   std::snprintf(mine.data(), mine.size(), "%s", text.c_str());
-  std::vector<char> all(mine.size() * job.size());
-  job.exchange(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
-  for (std::uint32_t rank = 0; rank < job.size(); ++rank)
-    if (const char* given = all.data() + rank * mine.size(); given[0] != '\0') return given;
+  const job::Exchanged all = job.exchange(std::as_bytes(std::span(mine)));
+  for (const auto& given : all.values<std::array<char, 640>>())
+    if (given[0] != '\0') return given.data();
   return net::standing_text(net::unusable);
 }
 

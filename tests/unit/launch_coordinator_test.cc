@@ -194,7 +194,7 @@ TEST_F(CoordinatorTest, TheLastRankToLeaveIsNotAbsent) {
 
 TEST_F(CoordinatorTest, OnOneHostAnExchangeIsThatOfTheGuardian) {
   begin_joined();
-  job_->contribute(4, std::make_shared<const std::vector<std::byte>>(12));
+  job_->contribute(4, job::Exchange::all, std::make_shared<const std::vector<std::byte>>(12));
   EXPECT_EQ(calls_.exchanges, (std::vector<std::pair<std::uint32_t, std::size_t>>{{4, 12}}));
 }
 

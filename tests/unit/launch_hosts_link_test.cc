@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/port_range.h"
+#include "job/limits.h"
 #include "launch/agents/host_start.h"
 #include "launch/hosts/auth_handshake.h"
 #include "launch_tcp_pair.h"
@@ -464,7 +465,7 @@ TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
     const auto found = unpack(changed);
     if (!found) continue;
     EXPECT_LT(found->launch.host, found->launch.hosts.size());
-    EXPECT_LE(found->launch.hosts.ranks(), 1024u);
+    EXPECT_LE(found->launch.hosts.ranks(), job::max_ranks);
     for (const job::HostPart& part : found->launch.hosts) EXPECT_FALSE(part.ranks.empty());
   }
 }

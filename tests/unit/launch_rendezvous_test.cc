@@ -131,6 +131,54 @@ TEST(Gather, AnExchangeOfNothingIsABarrier) {
   }
 }
 
+job::FrameHeader least_header(std::uint32_t sequence, std::uint64_t total) {
+  job::FrameHeader header = gather_header(sequence, total, 0);
+  header.count = static_cast<std::uint32_t>(job::Exchange::least);
+  return header;
+}
+std::span<const std::byte> bytes_of(const std::array<std::uint64_t, 2>& numbers) {
+  return std::as_bytes(std::span(numbers));
+}
+
+TEST(Gather, TheLeastIsAsLargeForAHostAndForTheJobAsForARank) {
+  // Ranks 0 and 1 are on one host, rank 2 is on the other.
+  job::HostParts hosts;
+  hosts.add("one", 2);
+  hosts.add("two", 1);
+  Gather one(hosts[0]);
+  Gather all(hosts);
+  const std::array<std::uint64_t, 2> given[] = {
+      {5, std::uint64_t{1} << 63}, {7, ~std::uint64_t{0}}, {6, 3}};
+  EXPECT_EQ(one.add(1, least_header(0, 16), bytes_of(given[1])), std::nullopt);
+  EXPECT_FALSE(one.complete());
+  EXPECT_EQ(one.add(0, least_header(0, 16), bytes_of(given[0])), std::nullopt);
+  ASSERT_TRUE(one.complete());
+  const Gather::Result of_host = one.take();
+  EXPECT_EQ(of_host.kind, job::Exchange::least);
+  ASSERT_EQ(of_host.bytes->size(), 16U);
+  EXPECT_EQ(all.add(0, least_header(0, 16), *of_host.bytes), std::nullopt);
+  EXPECT_EQ(all.add(1, least_header(0, 16), bytes_of(given[2])), std::nullopt);
+  ASSERT_TRUE(all.complete());
+  EXPECT_TRUE(std::ranges::equal(*all.take().bytes, bytes_of({5, 3})));
+}
+
+TEST(Gather, RefusesTheLeastOfWhatAreNoNumbers) {
+  const auto refused = [](const job::FrameHeader& header, std::size_t size) {
+    return Gather(host_of(2)).add(0, header, bytes(size, 1)).has_value();
+  };
+  EXPECT_FALSE(refused(least_header(0, 16), 16));
+  EXPECT_TRUE(refused(least_header(0, 12), 12));
+  EXPECT_TRUE(refused(least_header(0, job::max_least + 8), job::max_least + 8));
+  EXPECT_TRUE(refused(least_header(0, 16), 8)) << "in pieces";
+  job::FrameHeader unknown = least_header(0, 16);
+  unknown.count = 2;
+  EXPECT_TRUE(refused(unknown, 16));
+  // One rank gives a block, another one numbers of as many bytes.
+  Gather gather(host_of(2));
+  EXPECT_EQ(gather.add(0, gather_header(0, 16, 0), bytes(16, 1)), std::nullopt);
+  EXPECT_NE(gather.add(1, least_header(0, 16), bytes(16, 1)), std::nullopt);
+}
+
 TEST(Gather, RefusesWhatBreaksTheRules) {
   const auto refused = [](Gather& gather, std::uint32_t rank, const job::FrameHeader& header,
                           std::size_t count) {

@@ -179,7 +179,20 @@ struct Host {
 
   /// Bit k: this machine may have memory of MemoryKind k, which a client may come to register.
   uint64_t device_kinds = 0;
+
+  /// As `exchange`; returns all of it, which stays valid until `detach` returns and is the same
+  /// memory for all ranks of a host where it is much. Only inside `attach`.
+  const void* (*exchange_shared)(const void* mine, size_t bytes) = nullptr;
+  /// Collective: all ranks give `count` numbers, at most 32, each of which becomes the least that a
+  /// rank has given in its place. It costs as much in a job of any size. Only inside `attach`.
+  void (*least)(uint64_t* numbers, size_t count) = nullptr;
 };
+
+/// Returns true if this libgex has the least of numbers and shared exchanges; one that is older than
+/// this header may not.
+inline bool has_least(const Host& host) {
+  return host.bytes >= offsetof(Host, least) + sizeof host.least && host.least != nullptr;
+}
 
 /// Returns true if this libgex chooses addresses; one that is older than this header may not.
 inline bool chooses_addresses(const Host& host) {

@@ -9,6 +9,17 @@
 
 namespace gex::launch {
 
+namespace {
+
+/// Whether an exchange among so many ranks may have a result of so many bytes.
+bool may_be_result(std::uint64_t bytes, std::uint32_t ranks) noexcept {
+  const bool is_all = bytes <= job::max_exchange && bytes % ranks == 0;
+  const bool is_least = bytes <= job::max_least && bytes % sizeof(std::uint64_t) == 0;
+  return is_all || is_least;
+}
+
+}  // namespace
+
 Uplink::Uplink(os::FileDescriptor root, const LinkKeys& keys, const job::HostParts& hosts,
                Guardians& guardian, job::JobPage& page)
     : hosts_(hosts),
@@ -47,9 +58,10 @@ void Uplink::joined(std::uint32_t rank, pid_t process) {
   send(job::FrameKind::host_joined, rank, process);
 }
 
-void Uplink::contribute(std::uint32_t sequence, SharedBytes bytes) {
+void Uplink::contribute(std::uint32_t sequence, job::Exchange kind, SharedBytes bytes) {
   job::FrameHeader header;
   header.kind = job::FrameKind::host_gather;
+  header.count = static_cast<std::uint32_t>(kind);
   header.sequence = sequence;
   link_.queue(header, std::move(bytes));
   flush();
@@ -182,8 +194,8 @@ bool Uplink::handle_gathered(const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
   if (gathered_.empty()) gathering_ = header;
   if (header.sequence != gathering_.sequence || header.total != gathering_.total ||
-      header.total > job::max_exchange || header.total % hosts_.ranks() != 0 ||
-      header.offset != gathered_.size() || frame.payload.size() > header.total - header.offset ||
+      !may_be_result(header.total, hosts_.ranks()) || header.offset != gathered_.size() ||
+      frame.payload.size() > header.total - header.offset ||
       (frame.payload.empty() && header.total != 0)) {
     return false;
   }

@@ -24,7 +24,7 @@ class Uplink final : public Coordinator, public Timed {
          Guardians& guardian, job::JobPage& page);
 
   void joined(std::uint32_t rank, pid_t process) override;
-  void contribute(std::uint32_t sequence, SharedBytes bytes) override;
+  void contribute(std::uint32_t sequence, job::Exchange kind, SharedBytes bytes) override;
   void left(std::uint32_t rank, std::uint32_t sequence, const job::Departure& departure) override;
   void gone(std::uint32_t rank, pid_t process) override;
   void report_exited_peer(std::uint32_t peer) override;

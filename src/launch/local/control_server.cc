@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -9,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "base/os_mapping.h"
+#include "base/os_memory.h"
 #include "launch/local/execution.h"
 #include "launch/local/spawn.h"
 #include "launch/report.h"
@@ -27,6 +30,16 @@ job::FrameHeader frame_of(job::FrameKind kind, int code = 0) {
   frame.kind = kind;
   frame.code = code;
   return frame;
+}
+
+/// A memory file with these bytes; null: there is none.
+SharedDescriptor file_of(const std::vector<std::byte>& bytes) {
+  os::MemoryFile file = os::create_fixed_file("gex-exchange", bytes.size());
+  if (!file.descriptor) return nullptr;
+  const os::Mapping mapping = os::Mapping::shared(file.descriptor.get(), 0, bytes.size());
+  if (!mapping) return nullptr;
+  std::ranges::copy(bytes, mapping.data());
+  return std::make_shared<const os::FileDescriptor>(std::move(file.descriptor));
 }
 
 }  // namespace
@@ -192,7 +205,7 @@ void ControlServer::handle_gather(std::uint32_t rank, const job::Received& frame
   }
   if (gather_.complete()) {
     Gather::Result result = gather_.take();
-    job_.coordinator->contribute(result.sequence, std::move(result.bytes));
+    job_.coordinator->contribute(result.sequence, result.kind, std::move(result.bytes));
   }
   detect_waits_on_exited_ranks();
 }
@@ -200,8 +213,13 @@ void ControlServer::handle_gather(std::uint32_t rank, const job::Received& frame
 void ControlServer::gathered(std::uint32_t sequence, const SharedBytes& bytes) {
   job::FrameHeader answer = frame_of(job::FrameKind::gathered);
   answer.sequence = sequence;
+  const SharedDescriptor file = bytes->size() > job::max_payload ? file_of(*bytes) : nullptr;
+  answer.total = bytes->size();
   for (const std::uint32_t rank : job_.part.ranks) {
-    at(rank).channel.queue(answer, bytes);
+    if (file != nullptr)
+      at(rank).channel.queue(answer, file);
+    else
+      at(rank).channel.queue(answer, bytes);
     flush(rank);
   }
 }

@@ -92,6 +92,9 @@ int exchange(const Arguments& arguments) {
         if (all[rank * bytes + i] != byte_of(rank, i)) complain("exchanged bytes differ");
       }
     }
+    std::uint64_t least[] = {10 + job.rank(), job.size() - job.rank(), bytes};
+    job.least(least);
+    if (least[0] != 10 || least[1] != 1 || least[2] != bytes) complain("the least is not");
     job.barrier();
   }
   for (int i = 0; i < 20; ++i) job.barrier();

@@ -6,12 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <thread>
+#include <vector>
 
 namespace gex::net::test {
 
@@ -119,6 +122,20 @@ void fatal(const char* text) {
   _exit(fatal_status);
 }
 
+const void* exchange_shared(const void* mine, std::size_t bytes) {
+  static std::deque<std::vector<std::byte>> kept;
+  auto& all = kept.emplace_back(bytes * self.host.size);
+  exchange(mine, bytes, all.data());
+  return all.data();
+}
+
+void least(std::uint64_t* numbers, std::size_t count) {
+  std::vector<std::uint64_t> all(count * self.host.size);
+  exchange(numbers, count * sizeof(std::uint64_t), all.data());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    numbers[i % count] = std::min(numbers[i % count], all[i]);
+}
+
 [[noreturn]] void run_body(const std::function<void(const Host&)>& body) {
   alarm(seconds_until_stuck);
   body(self.host);
@@ -178,7 +195,9 @@ Outcome run_ranks(std::uint32_t ranks, const JobOptions& options,
                            .fatal = fatal,
                            .lost_peer = fatal,
                            .warn = print,
-                           .inform = [](const char*) {}},
+                           .inform = [](const char*) {},
+                           .exchange_shared = exchange_shared,
+                           .least = least},
                   .options = &options,
                   .shared = shared,
                   .sockets = &sockets};

@@ -1,0 +1,36 @@
+#pragma once
+// What all ranks of the job gave in an exchange, in rank order. More than fits in a frame is in a
+// memory file of the guardian's, which all ranks of the host map: such a table is there once on a
+// host, not once in each rank.
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/os_mapping.h"
+
+namespace gex::job {
+
+class Exchanged {
+ public:
+  Exchanged() = default;
+  explicit Exchanged(std::vector<std::byte> bytes) noexcept : own_(std::move(bytes)) {}
+  explicit Exchanged(os::Mapping table) noexcept : table_(std::move(table)) {}
+
+  /// Nobody writes there. Valid as long as this object, or the one that it was moved to.
+  std::span<const std::byte> bytes() const noexcept {
+    return table_ ? std::span<const std::byte>(table_.bytes()) : std::span<const std::byte>(own_);
+  }
+  /// As values that all ranks gave one of.
+  template <class Value>
+  std::span<const Value> values() const noexcept {
+    return {reinterpret_cast<const Value*>(bytes().data()), bytes().size() / sizeof(Value)};
+  }
+
+ private:
+  std::vector<std::byte> own_;
+  os::Mapping table_;
+};
+
+}  // namespace gex::job
