@@ -17,11 +17,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include "am/credits.h"
 #include "base/assert.h"
 #include "base/spin_lock.h"
+#include "net/kit/zeroed_table.h"
 
 namespace gex::am {
 
@@ -55,12 +55,12 @@ class Lender {
   void start(const Division& division, std::uint32_t peers) {
     division_ = division;
     bank_ = division.bank;
-    loans_ = std::vector<Loan>(division.bank != 0 ? peers : 0);
-    queue_.resize(loans_.size());
+    loans_ = net::ZeroedTable<Loan>(division.bank != 0 ? peers : 0);
+    queue_ = net::ZeroedTable<std::uint32_t>(loans_.size());
   }
 
   /// Returns true if credits are lent at all; otherwise no other function is called.
-  bool lends() const noexcept { return !loans_.empty(); }
+  bool lends() const noexcept { return loans_.size() != 0; }
 
   /// The peer has run out of credits. False: nothing is left to be lent to it.
   bool lend(std::uint32_t peer) noexcept {
@@ -130,10 +130,10 @@ class Lender {
 
  private:
   struct Loan {
-    std::atomic<std::uint32_t> unreported{0};
-    std::uint32_t lent = 0;
-    bool asked = false;
-    bool queued = false;
+    std::atomic<std::uint32_t> unreported;
+    std::uint32_t lent;
+    bool asked;
+    bool queued;
   };
 
   /// The queue has all peers that have borrowed and are not asked.
@@ -156,9 +156,9 @@ class Lender {
   }
 
   Division division_{};
-  std::vector<Loan> loans_;  ///< by peer
+  net::ZeroedTable<Loan> loans_;  ///< by peer
   std::uint32_t bank_ = 0;
-  std::vector<std::uint32_t> queue_;  ///< a ring of peers to be asked, each at most once
+  net::ZeroedTable<std::uint32_t> queue_;  ///< a ring of peers to be asked, each at most once
   std::size_t first_ = 0;
   std::size_t queued_ = 0;
   SpinLock lock_;

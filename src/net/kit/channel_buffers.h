@@ -27,12 +27,16 @@
 #include "net/kit/fatal.h"
 #include "net/kit/pieces.h"
 #include "net/kit/send_pool.h"
+#include "net/kit/zeroed_table.h"
 
 namespace gex::net {
 
 /// Messages of one channel that one rank holds in buffers for another, and for all others.
 inline constexpr std::uint32_t channel_depth = 32;
-inline constexpr std::uint32_t total_channel_depth = 2048;
+/// One from each peer at least: what peers may send is promised to all of them at the start.
+constexpr std::uint32_t total_channel_depth(std::size_t ranks) noexcept {
+  return static_cast<std::uint32_t>(std::max<std::size_t>(2048, ranks));
+}
 
 /// The room of a buffer, in bytes.
 struct MessageRoom {
@@ -48,7 +52,8 @@ class ChannelBuffers {
   /// Buffers that the messages of both channels to all peers hold at most; twice for replies
   /// (`max_held`).
   static std::size_t max_in_all(std::size_t ranks) noexcept {
-    return std::min<std::size_t>(ranks * 3 * channel_depth, std::size_t{3} * total_channel_depth);
+    return std::min<std::size_t>(ranks * 3 * channel_depth,
+                                 std::size_t{3} * total_channel_depth(ranks));
   }
 
   /// `name`: the conduit's. `pool`: has these buffers, and more for messages of the network's own.
@@ -131,8 +136,8 @@ class ChannelBuffers {
   /// and when no message of the network's own is under way.
   void check_invariants() const {
     std::size_t held = 0;
-    for (const HeldBuffers& peer : peers_)
-      for (const std::atomic<std::uint32_t>& count : peer.held)
+    for (std::size_t peer = 0; peer < peers_.size(); ++peer)
+      for (const std::atomic<std::uint32_t>& count : peers_[peer].held)
         held += count.load(std::memory_order_relaxed);
     if (held != pool_.taken())
       fatal(host_, "%s: rank %u holds %zu buffers for its peers, and %zu are in use", name_,
@@ -171,7 +176,7 @@ class ChannelBuffers {
   const char* const name_;
   SendPool<Buffer>& pool_;
   const bool threaded_;
-  std::vector<HeldBuffers> peers_;
+  ZeroedTable<HeldBuffers> peers_;
 };
 
 }  // namespace gex::net

@@ -15,6 +15,7 @@
 
 #include "base/assert.h"
 #include "net/kit/object_pool.h"
+#include "net/kit/zeroed_table.h"
 
 namespace gex::net {
 
@@ -73,8 +74,8 @@ class PutGroups {
  private:
   /// The oldest first; all but the last are closed.
   struct Groups {
-    PutGroup* first = nullptr;
-    PutGroup* last = nullptr;
+    PutGroup* first;
+    PutGroup* last;
   };
 
   PutGroup* open(Groups& groups) {
@@ -99,7 +100,7 @@ class PutGroups {
   }
 
   ObjectPool<PutGroup> groups_;
-  std::vector<Groups> of_;  ///< by peer
+  ZeroedTable<Groups> of_;  ///< by peer
 };
 
 }  // namespace gex::net

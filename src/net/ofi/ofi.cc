@@ -361,7 +361,7 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   limits = {.max_message = max_message,
             .reply_depth = channel_depth,
             .max_transfer = made->extent_.max_transfer,
-            .total_depth = total_channel_depth,
+            .total_depth = total_channel_depth(host.size),
             .key_bytes = sizeof(Segments::Key),
             .max_pieces = made->extent_.pieces.own,
             .max_remote_pieces = made->extent_.pieces.peer,
@@ -393,7 +393,8 @@ std::string memory_text() {
     return std::to_string(3 * messages * max_wire / 1024) + " KiB";
   };
   return "to send, at most " + room_for(channel_depth) + " a peer and " +
-         room_for(total_channel_depth) + " in all, in use only while messages wait; to receive, " +
+         room_for(total_channel_depth(1)) +
+         " in all, in use only while messages wait; to receive, " +
          std::to_string(ReceiveBuffers::max_at_first / 1024) +
          " KiB, and more while messages wait to be handled, of which each peer can have " +
          std::to_string(2 * channel_depth) +

@@ -268,7 +268,7 @@ std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
   limits = {.max_message = max_message,
             .reply_depth = channel_depth,
             .max_transfer = OneSided::max_transfer,
-            .total_depth = total_channel_depth,
+            .total_depth = total_channel_depth(host.size),
             // Without one-sided operations no rank gets a key, but keys have a size all the same.
             .key_bytes = static_cast<std::uint32_t>(std::max<std::size_t>(made->key_bytes_, 16))};
   return made;
@@ -345,7 +345,7 @@ void Ucx::describe(const Host& host,
     return std::to_string(3 * messages * (sizeof(SendBuffer) + buffer_room) / 1024) + " KiB";
   };
   print("memory", "to send, at most " + room_for(channel_depth) + " a peer and " +
-                      room_for(total_channel_depth) +
+                      room_for(total_channel_depth(1)) +
                       " in all, in use only while messages wait; what has arrived waits in UCX's "
                       "memory, of which each peer can have " +
                       std::to_string(2 * channel_depth) + " messages");

@@ -64,12 +64,12 @@ void Acknowledgements::send_owed(bool idle) {
   }
 }
 
-void Acknowledgements::resume_requests(std::span<Peer> peers) {
+void Acknowledgements::resume_requests(const Peers& peers) {
   if (!requests_refused_ || !buffers_.has_recovered(request_channel)) [[likely]]
     return;
   requests_refused_ = false;
-  for (Peer& peer : peers)
-    if (peer.was_stopped) send(peer);
+  for (const auto& peer : peers.made())
+    if (peer->was_stopped) send(*peer);
 }
 
 }  // namespace gex::net::udp

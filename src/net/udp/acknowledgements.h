@@ -13,11 +13,11 @@
 // Thread rules: one thread at a time.
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "net/udp/burst.h"
 #include "net/udp/peer.h"
+#include "net/udp/peers.h"
 #include "net/udp/receive_buffers.h"
 #include "net/udp/receive_room.h"
 #include "net/udp/wire.h"
@@ -40,7 +40,7 @@ class Acknowledgements {
   /// Sends what is due. `idle`: the poll has found nothing to do.
   void send_owed(bool idle);
   /// Asks peers that were refused requests for more, if there is room again.
-  void resume_requests(std::span<Peer> peers);
+  void resume_requests(const Peers& peers);
 
   bool has_owed() const noexcept { return !owed_.empty(); }
 

@@ -12,11 +12,11 @@ namespace gex::net::udp {
 namespace {
 
 std::size_t receive_room(const Socket& socket, const EndpointSettings& settings,
-                         std::span<const PeerSettings> peers) {
+                         const PeerBounds& bounds) {
   const SocketLimits& limits = socket.limits();
-  std::size_t room = limits.joins ? limits.max_joined : 0;
-  for (const PeerSettings& peer : peers) room = std::max(room, peer.datagram);
-  return std::max(room, settings.max_message) + 64;
+  return std::max(
+             {limits.joins ? limits.max_joined : 0, bounds.max_datagram, settings.max_message}) +
+         64;
 }
 
 std::size_t receive_count(std::size_t room, std::size_t memory) {
@@ -25,26 +25,26 @@ std::size_t receive_count(std::size_t room, std::size_t memory) {
 
 /// A window that is worth a sender's turn on its processor. All of many senders together may have
 /// more than there is room for then: some is lost and comes again.
-std::size_t least_window(const Socket& socket, std::span<const PeerSettings> peers) {
-  std::size_t datagram = 0;
-  for (const PeerSettings& peer : peers) datagram = std::max(datagram, peer.datagram);
-  return 2 * socket.charge(std::min<std::size_t>(datagram, least_datagrams));
+std::size_t least_window(const Socket& socket, const PeerBounds& bounds) {
+  return 2 * socket.charge(std::min<std::size_t>(bounds.max_datagram, least_datagrams));
 }
 
 }  // namespace
 
 Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments& segments,
-                   const EndpointSettings& settings, std::span<const PeerSettings> peers)
+                   const EndpointSettings& settings, const PeerDirectory& directory)
     : host_(host),
       settings_(settings),
       threaded_(host.threaded != 0),
-      peers_(peers.size()),
-      buffers_(receive_count(receive_room(socket, settings, peers), settings.receive_memory),
-               receive_room(socket, settings, peers), Receiver::reserve),
-      room_(socket.limits().receive_buffer, least_window(socket, peers), peers.size()),
+      peers_(directory.ranks()),
+      buffers_(receive_count(receive_room(socket, settings, directory.bounds()),
+                             settings.receive_memory),
+               receive_room(socket, settings, directory.bounds()), Receiver::reserve),
+      room_(socket.limits().receive_buffer, least_window(socket, directory.bounds()),
+            directory.ranks()),
       burst_(socket, seal, settings.covers_bulk),
-      one_sided_(host, peers.size()),
-      packer_(peers, host.rank, settings),
+      one_sided_(host, directory.ranks()),
+      packer_(directory.bounds(), directory.ranks(), settings),
       acknowledgements_(host.rank, buffers_, room_, burst_),
       paths_(socket, burst_, acknowledgements_),
       sender_({.host = host,
@@ -63,6 +63,7 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
                  .seal = seal,
                  .settings = settings_,
                  .attendance = attendance_,
+                 .directory = directory,
                  .peers = peers_,
                  .buffers = buffers_,
                  .room = room_,
@@ -72,29 +73,6 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
                  .packer = packer_,
                  .sender = sender_,
                  .counts = counts_}) {
-  const std::size_t room = packer_.room();
-  for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
-    Peer& peer = peers_[rank];
-    const PeerSettings& from = peers[rank];
-    peer.rank = rank;
-    peer.address = from.address;
-    peer.key_to = seal.key_of({host.rank, settings.session, rank, from.session});
-    peer.key_from = seal.key_of({rank, from.session, host.rank, settings.session});
-    peer.max_datagram =
-        static_cast<std::uint32_t>(std::min(room, from.datagram & ~std::size_t{15}));
-    peer.least_datagram =
-        static_cast<std::uint32_t>(std::min(room, narrow_datagram(from) & ~std::size_t{15}));
-    peer.path = static_cast<std::uint32_t>(from.datagram);
-    if (from.path.least != 0) {
-      peer.search = PathSearch(from.path);
-      peer.path = from.path.start;
-    }
-    PathFinder::use_path(peer);
-    peer.window = peer.first_window = from.first_window;
-    peer.congestion = Congestion(from.congestion);
-    if (from.is_paced) peer.pacing = Pacing(from.congestion.least / 2);
-    peer.round_trip = RoundTrip(settings.shortest_timeout);
-  }
 }
 
 bool Endpoint::has_memory() const noexcept {
@@ -104,12 +82,12 @@ bool Endpoint::has_memory() const noexcept {
 SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const Piece> pieces,
                           Time now) {
   const std::size_t size = size_of(pieces);
-  if (size > settings_.max_message || rank >= peers_.size() || rank == host_.rank) [[unlikely]]
+  if (size > settings_.max_message || rank >= peers_.ranks() || rank == host_.rank) [[unlikely]]
     fatal(host_, "udp: a message of %zu bytes to rank %u; the limit is %zu", size, rank,
           settings_.max_message);
   const OptionalGuard guard(lock_, threaded_);
   now = advance_clock(now);
-  Peer& peer = peers_[rank];
+  Peer& peer = this->peer(rank);
   SendResult result = sent;
   if (peer.is_gone) {
     Packet* const built = pieces.empty() ? nullptr : packer_.built_at(pieces.back().data);
@@ -125,9 +103,9 @@ SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const P
 }
 
 void* Endpoint::buffer(Channel channel, std::uint32_t rank, std::size_t size) {
-  if (rank >= peers_.size() || rank == host_.rank) return nullptr;
+  if (rank >= peers_.ranks() || rank == host_.rank) return nullptr;
   const OptionalGuard guard(lock_, threaded_);
-  return packer_.build(channel, peers_[rank], size);
+  return packer_.build(channel, peer(rank), size);
 }
 
 void Endpoint::release(void* payload) {
@@ -136,14 +114,14 @@ void Endpoint::release(void* payload) {
   if (packet == nullptr)
     fatal(host_, "udp: release of %p, which is not a buffer of rank %u", payload, host_.rank);
   // While a payload is built its number is the rank that it is for.
-  packer_.cancel_building(peers_[packet->sequence], *packet);
+  packer_.cancel_building(peer(packet->sequence), *packet);
 }
 
 SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t size, void* done,
                          void* local_done, Time now) {
   const OptionalGuard guard(lock_, threaded_);
   now = advance_clock(now);
-  Peer& peer = peers_[remote.peer];
+  Peer& peer = this->peer(remote.peer);
   Transfer* const put = one_sided_.begin_put(remote, local, size, done, local_done);
   if (put == nullptr) return would_block;
   SendResult result = sent;
@@ -176,7 +154,7 @@ SendResult Endpoint::get(const Remote& remote, void* local, std::size_t size, vo
                          Time now) {
   const OptionalGuard guard(lock_, threaded_);
   now = advance_clock(now);
-  Peer& peer = peers_[remote.peer];
+  Peer& peer = this->peer(remote.peer);
   if (!one_sided_.may_get()) return would_block;
   SegmentKey key;
   std::memcpy(&key, remote.key, sizeof key);
@@ -214,8 +192,8 @@ std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t max) {
     for (; waiting[channel] != 0 && delivered < max && arrivals.count() != 0; --waiting[channel]) {
       // A request is answered with a reply for which there must be packets. There always are but
       // for replies whose acknowledgements were lost: these come again.
-      if (channel == request_channel &&
-          !packer_.has_room_for_reply(peers_[arrivals.front().source])) [[unlikely]] {
+      if (channel == request_channel && !packer_.has_room_for_reply(peer(arrivals.front().source)))
+          [[unlikely]] {
         lacks_packets_ = true;
         break;
       }
@@ -278,14 +256,15 @@ bool Endpoint::may_wait(Time now, Time& until) {
 }
 
 bool Endpoint::is_quiet() const noexcept {
-  return std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
-    return peer.is_gone || (peer.unacknowledged.empty() && !peer.has_queued());
+  return std::ranges::all_of(peers_.made(), [](const auto& peer) {
+    return peer->is_gone || (peer->unacknowledged.empty() && !peer->has_queued());
   });
 }
 
 void Endpoint::send_farewells(Time now) {
   advance_clock(now);
-  for (Peer& peer : peers_) {
+  for (const auto& made : peers_.made()) {
+    Peer& peer = *made;
     if (peer.rank == host_.rank || peer.is_gone) continue;
     const bool spoke = peer.unacknowledged.next_sequence() != 0 ||
                        peer.received.next_expected() != 0 || peer.received.ahead() != 0;

@@ -35,11 +35,13 @@
 #include "net/udp/attendance.h"
 #include "net/udp/burst.h"
 #include "net/udp/counts.h"
+#include "net/udp/directory.h"
 #include "net/udp/endpoint_settings.h"
 #include "net/udp/one_sided.h"
 #include "net/udp/packer.h"
 #include "net/udp/path_finder.h"
 #include "net/udp/peer.h"
+#include "net/udp/peers.h"
 #include "net/udp/receive_buffers.h"
 #include "net/udp/receive_room.h"
 #include "net/udp/receiver.h"
@@ -52,8 +54,9 @@ namespace gex::net::udp {
 
 class Endpoint {
  public:
+  /// `directory` outlives it.
   Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments& segments,
-           const EndpointSettings& settings, std::span<const PeerSettings> peers);
+           const EndpointSettings& settings, const PeerDirectory& directory);
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -104,12 +107,18 @@ class Endpoint {
   }
   /// The first sequence number of a peer's that has not arrived.
   std::uint32_t next_expected(std::uint32_t peer) const noexcept {
-    return peers_[peer].received.next_expected();
+    const Peer* const known = peers_.find(peer);
+    return known != nullptr ? known->received.next_expected() : 0;
   }
   const Burst& burst() const noexcept { return burst_; }
   /// The result of the search of the way to a peer: `search.rounds()` is 0 where there is no
-  /// search.
-  const PathSearch& path_to(std::uint32_t peer) const noexcept { return peers_[peer].search; }
+  /// search, as there is none to peers that were silent.
+  PathSearch path_to(std::uint32_t peer) const noexcept {
+    const Peer* const known = peers_.find(peer);
+    return known != nullptr ? known->search : PathSearch();
+  }
+  /// Peers with which something was exchanged, or tried to be.
+  std::size_t live_peers() const noexcept { return peers_.made().size(); }
 
  private:
   /// A lock that another thread holds is tried again after so long.
@@ -127,6 +136,11 @@ class Endpoint {
 
   // With the lock held.
 
+  /// The peer, made if it was silent so far.
+  Peer& peer(std::uint32_t rank) {
+    Peer* const known = peers_.find(rank);
+    return known != nullptr ? *known : receiver_.make_peer(rank);
+  }
   SendResult put_small(Peer& peer, Transfer& put, Time now);
   std::size_t deliver(std::uint32_t channels, std::size_t max);
 
@@ -136,7 +150,7 @@ class Endpoint {
   SpinLock lock_;
   Time now_ = 0;
 
-  std::vector<Peer> peers_;
+  Peers peers_;
   EndpointCounts counts_;
   Attendance attendance_;
   ReceiveBuffers buffers_;

@@ -22,7 +22,7 @@ constexpr Time patience = 2'000'000'000;
 std::uint32_t Lanes::count_for(const Host& host, std::uint32_t wanted) {
   if (host.threaded == 0) return 1;
   constexpr std::uint32_t default_lanes = 4;
-  // Each lane keeps about a kilobyte of each peer.
+  // Each lane keeps about a kilobyte of each peer that it has to do with.
   const std::uint32_t affordable = std::max(1U, 2048 / std::max(host.size, 1U));
   return std::min(affordable, wanted != 0 ? std::min(wanted, max_lanes)
                                           : std::min(default_lanes, processors_of_rank(host)));
@@ -55,10 +55,9 @@ Endpoint& Lanes::open(std::uint32_t number) {
     EndpointSettings settings = settings_;
     settings.session = lane.parts.session;
     lane.made = std::make_unique<Endpoint>(host_, *lane.parts.socket, seal_, segments_, settings,
-                                           lane.parts.peers);
+                                           *lane.parts.peers);
     if (!lane.made->has_memory() && number != 0)
       fatal(host_, "udp: no addresses are left for the buffers of lane %u", number);
-    lane.parts.peers.clear();
     lane.endpoint.store(lane.made.get(), std::memory_order_release);
   }
   return *lane.made;
@@ -165,12 +164,21 @@ std::string Lanes::counts_text() {
   return text_of(counts, system);
 }
 
+std::string Lanes::peers_text() {
+  std::size_t most = 0;
+  for (const Lane& lane : lanes_)
+    if (const Endpoint* endpoint = lane.endpoint.load(std::memory_order_acquire))
+      most = std::max(most, endpoint->live_peers());
+  return "datagrams were exchanged with " + std::to_string(most) + " of " +
+         std::to_string(host_.size - 1) + " other ranks";
+}
+
 std::string Lanes::paths_text() {
   // Bytes of packets, and the most that the interface takes: the ranks.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> narrow;
   std::uint64_t narrowed = 0;
   for (std::uint32_t rank = 0; rank < host_.size; ++rank) {
-    const PathSearch& path = first_->path_to(rank);
+    const PathSearch path = first_->path_to(rank);
     narrowed += path.narrowed();
     if (path.rounds() != 0 && path.size() < path.max())
       narrow[{path.size() + path.headers(), path.max() + path.headers()}].push_back(rank);

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "net/kit/segments.h"
+#include "net/udp/directory.h"
 #include "net/udp/endpoint.h"
 #include "net/udp/seal.h"
 #include "net/udp/socket.h"
@@ -43,7 +44,7 @@ class Lanes {
   /// The parts of a lane.
   struct Parts {
     std::unique_ptr<Socket> socket;
-    std::vector<PeerSettings> peers;
+    std::unique_ptr<PeerDirectory> peers;
     std::uint32_t session;
   };
 
@@ -72,6 +73,8 @@ class Lanes {
 
   /// Returns the counts of all of them in a line; empty: all are 0.
   std::string counts_text();
+  /// With how many peers this process had to do, in a line.
+  std::string peers_text();
   /// To which ranks packets are smaller than the interface takes, in a line; empty: to none.
   std::string paths_text();
 

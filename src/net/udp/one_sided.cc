@@ -1,7 +1,6 @@
 #include "net/udp/one_sided.h"
 
 #include <cstring>
-#include <numeric>
 #include <utility>
 
 #include "base/assert.h"
@@ -10,8 +9,7 @@
 namespace gex::net::udp {
 
 OneSided::OneSided(const Host& host, std::size_t peers)
-    : host_(host), groups_(peers, max_transfers), gets_(max_transfers), free_gets_(max_transfers) {
-  std::iota(free_gets_.rbegin(), free_gets_.rend(), 0U);
+    : host_(host), groups_(peers, max_transfers) {
 }
 
 Transfer* OneSided::begin_put(const Remote& remote, const void* local, std::size_t size, void* done,
@@ -46,8 +44,8 @@ void OneSided::complete_locally(Transfer& put) {
 
 std::uint32_t OneSided::begin_get(std::uint32_t peer, void* local, std::size_t size, void* done) {
   GEX_ASSERT(may_get());
-  const std::uint32_t number = free_gets_.back();
-  free_gets_.pop_back();
+  const std::uint32_t number = free_gets_.empty() ? fresh_gets_++ : free_gets_.back();
+  if (!free_gets_.empty()) free_gets_.pop_back();
   GEX_ASSERT(gets_[number].done == nullptr);
   gets_[number] = {static_cast<std::byte*>(local), size, 0, done, peer};
   return number;

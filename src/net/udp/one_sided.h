@@ -22,6 +22,7 @@
 
 #include "net/kit/object_pool.h"
 #include "net/kit/put_groups.h"
+#include "net/kit/zeroed_table.h"
 #include "net/udp/transfers.h"
 #include "net/udp/wire.h"
 
@@ -40,7 +41,7 @@ class OneSided {
   /// The put's bytes have been copied, so that the client may change them.
   void complete_locally(Transfer& put);
 
-  bool may_get() const noexcept { return !free_gets_.empty(); }
+  bool may_get() const noexcept { return !free_gets_.empty() || fresh_gets_ < gets_.size(); }
   /// The number by which the data are to be sent. Requires `may_get()`.
   std::uint32_t begin_get(std::uint32_t peer, void* local, std::size_t size, void* done);
   /// The get was begun, and cannot be asked for now: it is as if it had not been begun.
@@ -77,8 +78,9 @@ class OneSided {
   ObjectPool<Transfer> puts_{max_transfers};
   ObjectPool<Transfer> answers_{max_transfers};
   PutGroups groups_;
-  std::vector<Get> gets_;  ///< by number
-  std::vector<std::uint32_t> free_gets_;
+  ZeroedTable<Get> gets_{max_transfers};  ///< by number
+  std::vector<std::uint32_t> free_gets_;  ///< of those that were in use at some time
+  std::uint32_t fresh_gets_ = 0;          ///< from this number on none was
 };
 
 }  // namespace gex::net::udp

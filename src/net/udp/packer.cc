@@ -12,24 +12,17 @@ namespace {
 constexpr std::size_t least_built = 2048;
 
 /// Bytes of the largest datagram of messages to any peer.
-std::size_t slab_room(std::span<const PeerSettings> peers, const EndpointSettings& settings) {
-  std::size_t largest = front_size + 64;
-  for (const PeerSettings& peer : peers)
-    largest = std::max(largest, peer.datagram & ~std::size_t{15});
+std::size_t slab_room(const PeerBounds& bounds, const EndpointSettings& settings) {
+  const std::size_t largest =
+      std::max<std::size_t>(front_size + 64, bounds.max_datagram & ~std::size_t{15});
   return std::min(largest, sizeof(Header) + record_size(settings.max_message));
 }
 
 /// Packets that the largest message takes to any peer.
-std::size_t packets_of_message(std::span<const PeerSettings> peers, std::uint32_t own,
-                               const EndpointSettings& settings) {
-  std::size_t max = 1;
-  for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
-    const std::size_t least = narrow_datagram(peers[rank]);
-    if (rank == own || least <= front_size) continue;
-    const std::size_t room = (least & ~std::size_t{15}) - front_size;
-    max = std::max(max, (settings.max_message + room - 1) / room);
-  }
-  return max;
+std::size_t packets_of_message(const PeerBounds& bounds, const EndpointSettings& settings) {
+  const std::size_t room = (bounds.least_datagram & ~std::size_t{15}) - front_size;
+  return std::max<std::size_t>(
+      1, settings.max_message / room + (settings.max_message % room != 0 ? 1 : 0));
 }
 
 /// So many messages of a channel are held for all peers together.
@@ -62,19 +55,12 @@ Slabs::Limits slab_limits(const EndpointSettings& settings, std::size_t peers,
 
 }  // namespace
 
-std::size_t narrow_datagram(const PeerSettings& peer) noexcept {
-  if (peer.path.least == 0) return peer.datagram;
-  return std::min(peer.datagram, std::max<std::size_t>(peer.path.start, peer.datagram / 2));
-}
-
-Packer::Packer(std::span<const PeerSettings> peers, std::uint32_t rank,
-               const EndpointSettings& settings)
+Packer::Packer(const PeerBounds& bounds, std::size_t ranks, const EndpointSettings& settings)
     : max_message_(settings.max_message),
-      max_parts_(static_cast<std::uint32_t>(packets_of_message(peers, rank, settings))),
-      room_(slab_room(peers, settings)),
-      slabs_(max_parts_ * (3 * total_depth_of(settings, peers.size())) + peers.size() +
-                 one_sided_packets,
-             room_, slab_limits(settings, peers.size(), max_parts_)) {
+      max_parts_(static_cast<std::uint32_t>(packets_of_message(bounds, settings))),
+      room_(slab_room(bounds, settings)),
+      slabs_(max_parts_ * (3 * total_depth_of(settings, ranks)) + ranks + one_sided_packets, room_,
+             slab_limits(settings, ranks, max_parts_)) {
 }
 
 std::size_t Packer::add_message(Channel channel, Peer& peer, std::span<const Piece> pieces,

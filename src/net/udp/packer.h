@@ -17,6 +17,7 @@
 #include <cstring>
 #include <span>
 
+#include "net/udp/directory.h"
 #include "net/udp/endpoint_settings.h"
 #include "net/udp/packet.h"
 #include "net/udp/peer.h"
@@ -36,8 +37,7 @@ inline std::byte* begin_record(Packet& packet, RecordKind kind, std::size_t size
 
 class Packer {
  public:
-  /// `rank`: this process's, which is one of `peers`.
-  Packer(std::span<const PeerSettings> peers, std::uint32_t rank, const EndpointSettings& settings);
+  Packer(const PeerBounds& bounds, std::size_t ranks, const EndpointSettings& settings);
   Packer(const Packer&) = delete;
   Packer& operator=(const Packer&) = delete;
 
@@ -95,10 +95,5 @@ class Packer {
   const std::size_t room_;
   Slabs slabs_;
 };
-
-/// The least datagram for which messages to a peer are built where the way carries less than the
-/// interface: if there is less still, they are sent in fragments. With much smaller packets there
-/// would have to be many more.
-std::size_t narrow_datagram(const PeerSettings& peer) noexcept;
 
 }  // namespace gex::net::udp

@@ -17,6 +17,30 @@ constexpr Channel channel_of(RecordKind kind) noexcept {
 
 }  // namespace
 
+Peer& Receiver::make_peer(std::uint32_t rank) {
+  const PeerSettings from = parts_.directory.settings_of(rank);
+  const std::size_t room = parts_.packer.room();
+  Peer& peer = parts_.peers.make(rank);
+  peer.address = from.address;
+  const std::uint32_t own = parts_.host.rank;
+  peer.key_to = parts_.seal.key_of({own, parts_.settings.session, rank, from.session});
+  peer.key_from = parts_.seal.key_of({rank, from.session, own, parts_.settings.session});
+  peer.max_datagram = static_cast<std::uint32_t>(std::min(room, from.datagram & ~std::size_t{15}));
+  peer.least_datagram =
+      static_cast<std::uint32_t>(std::min(room, narrow_datagram(from) & ~std::size_t{15}));
+  peer.path = static_cast<std::uint32_t>(from.datagram);
+  if (from.path.least != 0) {
+    peer.search = PathSearch(from.path);
+    peer.path = from.path.start;
+  }
+  PathFinder::use_path(peer);
+  peer.window = peer.first_window = from.first_window;
+  peer.congestion = Congestion(from.congestion);
+  if (from.is_paced) peer.pacing = Pacing(from.congestion.least / 2);
+  peer.round_trip = RoundTrip(parts_.settings.shortest_timeout);
+  return peer;
+}
+
 std::size_t Receiver::receive(Time now) {
   const std::size_t room = parts_.buffers.room();
   std::size_t ready = 0;
@@ -64,21 +88,28 @@ void Receiver::handle_incoming(Incoming& place, ReceiveBuffers::Buffer& buffer, 
 
 Peer* Receiver::sender_of(const Header& header, const std::byte* rest, std::size_t rest_size,
                           std::uint64_t& number) {
-  if (header.source >= parts_.peers.size() || header.source == parts_.host.rank) return nullptr;
-  Peer& peer = parts_.peers[header.source];
+  const std::uint32_t own = parts_.host.rank;
+  if (header.source >= parts_.peers.ranks() || header.source == own) return nullptr;
+  // A stranger's datagram makes no peer.
+  Peer* const peer = parts_.peers.find(header.source);
   std::size_t covered = rest_size;
   if ((header.flags & bulk) != 0) [[unlikely]] {
     if (parts_.settings.covers_bulk || rest_size < front_size - sizeof header) return nullptr;
     covered = front_size - sizeof header;
   }
-  number = peer.freshness.whole(header.number);
+  number = peer != nullptr ? peer->freshness.whole(header.number) : header.number;
   Header sealed = header;
   sealed.tag = 0;
   const iovec piece{const_cast<std::byte*>(rest), covered};
-  const std::uint64_t tag =
-      parts_.seal.tag(peer.key_from, static_cast<std::uint32_t>(number >> 32), &sealed,
-                      sizeof sealed, rest_size, std::span(&piece, 1));
-  return tag == header.tag ? &peer : nullptr;
+  const SipKey key =
+      peer != nullptr
+          ? peer->key_from
+          : parts_.seal.key_of({header.source, parts_.directory.session_of(header.source), own,
+                                parts_.settings.session});
+  const std::uint64_t tag = parts_.seal.tag(key, static_cast<std::uint32_t>(number >> 32), &sealed,
+                                            sizeof sealed, rest_size, std::span(&piece, 1));
+  if (tag != header.tag) return nullptr;
+  return peer != nullptr ? peer : &make_peer(header.source);
 }
 
 void Receiver::follow(Peer& peer, const Address& from, bool is_copy, Time now) {

@@ -24,11 +24,13 @@
 #include "net/udp/acknowledgements.h"
 #include "net/udp/attendance.h"
 #include "net/udp/counts.h"
+#include "net/udp/directory.h"
 #include "net/udp/endpoint_settings.h"
 #include "net/udp/one_sided.h"
 #include "net/udp/packer.h"
 #include "net/udp/path_finder.h"
 #include "net/udp/peer.h"
+#include "net/udp/peers.h"
 #include "net/udp/receive_buffers.h"
 #include "net/udp/receive_room.h"
 #include "net/udp/seal.h"
@@ -48,7 +50,8 @@ class Receiver {
     const Seal& seal;
     const EndpointSettings& settings;
     const Attendance& attendance;
-    std::span<Peer> peers;
+    const PeerDirectory& directory;
+    Peers& peers;
     ReceiveBuffers& buffers;
     ReceiveRoom& room;
     OneSided& one_sided;
@@ -61,6 +64,9 @@ class Receiver {
   explicit Receiver(const Parts& parts) : parts_(parts) {}
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
+
+  /// Makes a peer that was silent so far.
+  Peer& make_peer(std::uint32_t rank);
 
   /// Takes what has come, or a part of it; returns how many datagrams.
   std::size_t receive(Time now);

@@ -269,12 +269,12 @@ void Sender::forget(Peer& peer) {
   peer.unacknowledged.clear([&](Packet& packet) { done_with(peer, packet); });
 }
 
-void Sender::forget(std::span<Peer> peers, const Segments::Range& memory) {
+void Sender::forget(const Peers& peers, const Segments::Range& memory) {
   const auto is_there = [&](const std::byte* bytes) {
     return reinterpret_cast<std::uint64_t>(bytes) - memory.begin < memory.size;
   };
-  for (Peer& peer : peers)
-    peer.unacknowledged.for_all([&](Packet& packet) {
+  for (const auto& peer : peers.made())
+    peer->unacknowledged.for_all([&](Packet& packet) {
       const bool answers = packet.transfer != nullptr && packet.transfer->kind == Transfer::answer;
       if (answers && packet.payload_size != 0 && is_there(packet.payload))
         packet.payload = nothing.data();

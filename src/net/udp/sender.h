@@ -18,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "net/kit/segments.h"
@@ -32,6 +31,7 @@
 #include "net/udp/packet.h"
 #include "net/udp/path_finder.h"
 #include "net/udp/peer.h"
+#include "net/udp/peers.h"
 #include "net/udp/socket.h"
 #include "net/udp/transfers.h"
 #include "net/udp/wire.h"
@@ -82,7 +82,7 @@ class Sender {
   /// The peer takes nothing any more.
   void forget(Peer& peer);
   /// This memory is about to go; nothing is read there any more.
-  void forget(std::span<Peer> peers, const Segments::Range& memory);
+  void forget(const Peers& peers, const Segments::Range& memory);
 
   /// A poll has received and delivered: sends what waits for it.
   void send_queued(Time now);

@@ -19,6 +19,7 @@
 #include "net/kit/lanes.h"
 #include "net/kit/segments.h"
 #include "net/udp/digest.h"
+#include "net/udp/directory.h"
 #include "net/udp/endpoint.h"
 #include "net/udp/facts.h"
 #include "net/udp/kernel_socket.h"
@@ -37,7 +38,7 @@ namespace {
 constexpr std::size_t payload_room = 16384;
 constexpr std::size_t header_room = 256;
 constexpr std::size_t max_message = payload_room + header_room;
-/// Messages of a channel that one rank holds for another, and for all.
+/// Messages of a channel that one rank holds for another, and at least for all.
 constexpr std::uint32_t depth = 128;
 constexpr std::uint32_t total_depth = 2048;
 /// The least memory for what has arrived.
@@ -52,8 +53,8 @@ Time now() noexcept {
   return ticks_to_ns(ticks());
 }
 
-/// The first block that the ranks exchange. Rank 0's key and settings hold for all, but for the
-/// number of lanes and the digest's products, of which the least do.
+/// The block that the ranks agree on first. Rank 0's key and settings hold for all, but for the number of
+/// lanes and the digest's products, of which the least do.
 struct Offer {
   SipKey key;
   std::uint32_t depth;
@@ -64,11 +65,13 @@ struct Offer {
 
 /// The block that they exchange of their sockets.
 struct Opened {
-  Address addresses[Lanes::max_lanes];
+  Address address;  ///< of the first lane
+  std::uint16_t ports[Lanes::max_lanes];
+  std::uint64_t receive_buffer;
   std::uint32_t session;
   std::uint32_t unused;
-  std::uint64_t receive_buffer;
 
+  Address address_of(std::uint32_t lane) const noexcept { return address.with_port(ports[lane]); }
   /// Lanes are processes of their own to each other.
   std::uint32_t session_of(std::uint32_t lane) const noexcept {
     return session + lane * 0x9e3779b9U;
@@ -124,7 +127,7 @@ class Udp {
   void leave() { lanes_.leave(now); }
   void enter_lane(std::uint32_t lane) { Lanes::enter(lane); }
   void report(void (*line)(void* context, const char* text), void* context) {
-    for (const std::string& text : {lanes_.counts_text(), lanes_.paths_text()})
+    for (const std::string& text : {lanes_.counts_text(), lanes_.peers_text(), lanes_.paths_text()})
       if (!text.empty()) line(context, text.c_str());
   }
   void transport(std::uint32_t /*peer*/, const char** name, const char** reason) const {
@@ -161,10 +164,11 @@ bool draw(Value& value) {
   return getrandom(&value, sizeof value, 0) == sizeof value;
 }
 
-std::vector<std::uint32_t> hosts_of(const Host& host) {
-  std::vector<std::uint32_t> hosts(host.size);
-  for (std::uint32_t rank = 0; rank < host.size; ++rank) hosts[rank] = host.host_of(rank);
-  return hosts;
+/// The lowest rank that is not on this host; `host.size`: there is none.
+std::uint32_t first_elsewhere(const Host& host) {
+  std::uint32_t rank = 0;
+  while (rank < host.size && host.host_of(rank) == host.host_of(host.rank)) ++rank;
+  return rank;
 }
 
 /// Settings of the protocol alone.
@@ -192,7 +196,8 @@ std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& optio
                                     std::uint32_t lane, Opened& own, std::string& error) {
   std::unique_ptr<KernelSocket> kernel_socket = KernelSocket::open(options, error);
   if (kernel_socket == nullptr) return nullptr;
-  own.addresses[lane] = kernel_socket->address();
+  if (lane == 0) own.address = kernel_socket->address();
+  own.ports[lane] = kernel_socket->address().port();
   own.receive_buffer = kernel_socket->limits().receive_buffer;
   const std::string text(text_of(host, "GEX_UDP_FAULTS"));
   if (text.empty()) return kernel_socket;
@@ -215,11 +220,10 @@ PathLimits path_limits(int family, std::size_t max) {
           .headers = static_cast<std::uint32_t>(headers)};
 }
 
-PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket& socket,
-                         bool is_near, std::uint32_t ranks) {
+PeerSettings settings_of(const Opened& opened, const Socket& socket, bool is_near,
+                         std::uint32_t ranks) {
   PeerSettings peer;
-  peer.address = opened.addresses[lane];
-  peer.session = opened.session_of(lane);
+  peer.address = opened.address;
   peer.datagram = socket.max_datagram(peer.address);
   // All of a host's own addresses are reached over its loopback.
   constexpr std::size_t loopback_datagram = 60'000;
@@ -239,6 +243,63 @@ PeerSettings settings_of(const Opened& opened, std::uint32_t lane, const Socket&
                      .delay_counts = !is_near};
   peer.is_paced = !is_near;
   return peer;
+}
+
+/// The peers of a lane. What is to be asked of the system is the same for all ranks of a host, and
+/// asked once.
+class Directory final : public PeerDirectory {
+ public:
+  /// `opened`: of all ranks; it stays valid.
+  Directory(const Host& host, const Opened* opened, const Socket& socket)
+      : host_(host), opened_(opened) {
+    for (std::uint32_t rank = 0; rank < host.size; ++rank) {
+      const std::uint32_t number = host.host_of(rank);
+      // Hosts are numbered in the order of their lowest ranks.
+      if (number < of_hosts_.size()) continue;
+      const bool is_near = number == host.host_of(host.rank);
+      of_hosts_.push_back(udp::settings_of(opened[rank], socket, is_near, host.size));
+    }
+    bounds_ = PeerBounds::of(of_hosts_);
+  }
+  /// The same for another lane.
+  Directory(const Directory& first, std::uint32_t lane) : Directory(first) { lane_ = lane; }
+
+  std::size_t ranks() const noexcept override { return host_.size; }
+  PeerBounds bounds() const noexcept override { return bounds_; }
+  PeerSettings settings_of(std::uint32_t rank) const override {
+    PeerSettings peer = of_hosts_[host_.host_of(rank)];
+    peer.address = opened_[rank].address_of(lane_);
+    peer.session = session_of(rank);
+    return peer;
+  }
+  std::uint32_t session_of(std::uint32_t rank) const noexcept override {
+    return opened_[rank].session_of(lane_);
+  }
+
+ private:
+  const Host& host_;
+  const Opened* opened_;
+  std::vector<PeerSettings> of_hosts_;
+  PeerBounds bounds_;
+  std::uint32_t lane_ = 0;
+};
+
+/// What holds for all ranks, of what each offers. Collective.
+Offer agree(const Host& host, const Offer& mine) {
+  const bool decides = host.rank == 0;
+  const std::uint64_t others = ~std::uint64_t{0};
+  std::uint64_t least[] = {mine.lanes,
+                           static_cast<std::uint64_t>(mine.products),
+                           decides ? mine.key[0] : others,
+                           decides ? mine.key[1] : others,
+                           decides ? std::uint64_t{mine.depth} : others,
+                           decides ? std::uint64_t{mine.covers_bulk} : others};
+  host.least(least, std::size(least));
+  return {.key = {least[2], least[3]},
+          .depth = static_cast<std::uint32_t>(least[4]),
+          .lanes = static_cast<std::uint32_t>(least[0]),
+          .products = static_cast<Products>(least[1]),
+          .covers_bulk = least[5] != 0};
 }
 
 /// On one host: the loopback, or what is asked for.
@@ -267,14 +328,13 @@ bool find_place(const Host& host, const Settings& settings, Place& place) {
 }
 
 std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
-  const std::vector<std::uint32_t> hosts = hosts_of(host);
   std::string error;
   Settings wanted;
   EndpointSettings settings;
   Offer mine{};
   Opened own{};
-  const bool one_host =
-      std::all_of(hosts.begin(), hosts.end(), [&](std::uint32_t one) { return one == hosts[0]; });
+  const std::uint32_t elsewhere = first_elsewhere(host);
+  const bool one_host = elsewhere == host.size;
   Place place;
   if (host.size > max_ranks) error = "udp: " + std::to_string(host.size) + " ranks are too many";
   if (error.empty() && read_settings(host, wanted, error) &&
@@ -288,15 +348,8 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
     error = "udp: the system has no random numbers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   if (!one_host && !find_place(host, wanted, place)) return nullptr;
-  std::vector<Offer> offers(host.size);
-  host.exchange(&mine, sizeof mine, offers.data());
-  std::uint32_t lanes = Lanes::max_lanes;
-  Products products = best_products();
-  for (const Offer& offer : offers) {
-    lanes = std::min(lanes, offer.lanes);
-    products = std::min(products, offer.products);
-  }
-  const Offer& common = offers[0];
+  const Offer common = agree(host, mine);
+  const std::uint32_t lanes = common.lanes;
 
   wanted.socket.bind = place.address.with_port(wanted.first_port);
   wanted.socket.connects = true;
@@ -304,26 +357,22 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   for (std::uint32_t lane = 0; lane < lanes && error.empty(); ++lane)
     parts[lane].socket = open_socket(host, wanted.socket, lane, own, error);
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
-  std::vector<Opened> opened(host.size);
-  host.exchange(&own, sizeof own, opened.data());
+  const auto* const opened = static_cast<const Opened*>(host.exchange_shared(&own, sizeof own));
   // To all other hosts it is the same interface.
-  const auto other = std::ranges::find_if(hosts, [&](auto one) { return one != hosts[host.rank]; });
-  if (other != hosts.end())
-    error = why_too_narrow(own.addresses[0], opened[other - hosts.begin()].addresses[0]);
+  if (!one_host) error = why_too_narrow(own.address, opened[elsewhere].address);
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
 
+  const Directory directory(host, opened, *parts[0].socket);
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     parts[lane].session = own.session_of(lane);
-    for (std::uint32_t rank = 0; rank < host.size; ++rank)
-      parts[lane].peers.push_back(settings_of(opened[rank], lane, *parts[lane].socket,
-                                              hosts[rank] == hosts[host.rank], host.size));
+    parts[lane].peers = std::make_unique<Directory>(directory, lane);
   }
   settings.max_message = max_message;
   settings.depth = common.depth;
   settings.covers_bulk = common.covers_bulk;
-  settings.total_depth = std::max(total_depth, common.depth);
-  auto udp = std::make_unique<Udp>(host, Seal(common.key, fastest_digest(products)), settings,
-                                   std::move(parts), std::move(place));
+  settings.total_depth = std::max({total_depth, common.depth, host.size});
+  auto udp = std::make_unique<Udp>(host, Seal(common.key, fastest_digest(common.products)),
+                                   settings, std::move(parts), std::move(place));
   if (!udp->has_memory()) error = "udp: no addresses are left for its buffers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   limits = {.max_message = max_message,

@@ -1,15 +1,19 @@
 // The parts of an endpoint by themselves: what counts as absence, which acknowledgements leave
-// when, and how messages and records share packets.
+// when, how messages and records share packets, and which peers are made.
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "net/udp/acknowledgements.h"
 #include "net/udp/attendance.h"
 #include "net/udp/packer.h"
+#include "ranks.h"
 #include "simulated_network.h"
 
 namespace gex::net::udp::test {
@@ -45,21 +49,21 @@ TEST(Attendance, AThreadThatSleepsUntilADatagramComesIsNotAbsent) {
 class AcknowledgementsTest : public testing::Test {
  protected:
   AcknowledgementsTest() {
-    for (std::uint32_t rank = 0; rank < peers.size(); ++rank) {
-      peers[rank].rank = rank;
-      peers[rank].address = SimulatedNetwork::address_of(rank);
+    for (std::uint32_t rank = 0; rank < peers.ranks(); ++rank) {
+      // So that grants are not the reason why something leaves.
+      peers.make(rank).share.granted = std::size_t{1} << 20;
+      peer(rank).address = SimulatedNetwork::address_of(rank);
     }
     network.records = true;
-    // So that grants are not the reason why something leaves.
-    for (Peer& peer : peers) peer.share.granted = std::size_t{1} << 20;
   }
 
+  Peer& peer(std::uint32_t rank) { return *peers.find(rank); }
   /// A sequenced datagram has come from there.
-  void comes(Peer& peer, std::uint32_t sequence) {
-    ASSERT_EQ(peer.received.state_of(sequence), ReceivedSequence::is_new);
-    peer.received.accept(sequence);
-    ++peer.unanswered;
-    acknowledgements.owe(peer);
+  void comes(Peer& from, std::uint32_t sequence) {
+    ASSERT_EQ(from.received.state_of(sequence), ReceivedSequence::is_new);
+    from.received.accept(sequence);
+    ++from.unanswered;
+    acknowledgements.owe(from);
   }
   /// The headers that have left since the last call.
   std::vector<Header> left() {
@@ -74,7 +78,7 @@ class AcknowledgementsTest : public testing::Test {
   SimulatedNetwork network{Faults{}};
   std::unique_ptr<Socket> socket = network.open(0);
   Seal seal{SipKey{1, 2}};
-  std::vector<Peer> peers{3};
+  Peers peers{3};
   ReceiveBuffers buffers{40, 2048, 24};
   ReceiveRoom room{std::size_t{1} << 20, 4096, 3};
   Burst burst{*socket, seal, true};
@@ -82,11 +86,11 @@ class AcknowledgementsTest : public testing::Test {
 };
 
 TEST_F(AcknowledgementsTest, OneWaitsForMoreAndLeavesWithTheFirstIdlePoll) {
-  comes(peers[1], 0);
+  comes(peer(1), 0);
   acknowledgements.send_owed(/*idle=*/false);
   EXPECT_TRUE(left().empty());
   EXPECT_TRUE(acknowledgements.has_owed());
-  comes(peers[1], 2);
+  comes(peer(1), 2);
   acknowledgements.send_owed(/*idle=*/true);
   const std::vector<Header> headers = left();
   ASSERT_EQ(headers.size(), 1U);
@@ -96,8 +100,8 @@ TEST_F(AcknowledgementsTest, OneWaitsForMoreAndLeavesWithTheFirstIdlePoll) {
 }
 
 TEST_F(AcknowledgementsTest, ADatagramThatGoesThereTakesItAlong) {
-  comes(peers[1], 0);
-  const Header header = acknowledgements.header_for(peers[1], sequenced);
+  comes(peer(1), 0);
+  const Header header = acknowledgements.header_for(peer(1), sequenced);
   EXPECT_EQ(header.next_expected, 1U);
   EXPECT_NE(header.window, 0U);
   acknowledgements.send_owed(/*idle=*/true);
@@ -106,9 +110,9 @@ TEST_F(AcknowledgementsTest, ADatagramThatGoesThereTakesItAlong) {
 }
 
 TEST_F(AcknowledgementsTest, OneThatIsAwaitedLeavesAtOnceAndManyDoTogether) {
-  comes(peers[1], 0);
-  peers[1].answer_now = true;
-  for (std::uint32_t sequence = 0; sequence < 16; ++sequence) comes(peers[2], sequence);
+  comes(peer(1), 0);
+  peer(1).answer_now = true;
+  for (std::uint32_t sequence = 0; sequence < 16; ++sequence) comes(peer(2), sequence);
   acknowledgements.send_owed(/*idle=*/false);
   const std::vector<Header> headers = left();
   ASSERT_EQ(headers.size(), 2U);
@@ -119,7 +123,7 @@ TEST_F(AcknowledgementsTest, WithoutRoomForRequestsTheyAreRefusedUntilThereIsSom
   std::vector<ReceiveBuffers::Buffer*> held;
   while (buffers.may_hold(request_channel))
     buffers.hold(request_channel, *held.emplace_back(buffers.take()));
-  EXPECT_NE(acknowledgements.header_for(peers[1], 0).flags & no_requests, 0);
+  EXPECT_NE(acknowledgements.header_for(peer(1), 0).flags & no_requests, 0);
   acknowledgements.resume_requests(peers);
   EXPECT_TRUE(left().empty());
   for (ReceiveBuffers::Buffer* const one : held) buffers.release(*one);
@@ -160,7 +164,7 @@ class PackerTest : public testing::Test {
     return peers;
   }
 
-  Packer packer{all(), 0, settings()};
+  Packer packer{PeerBounds::of(all()), 2, settings()};
   Peer peer;
 };
 
@@ -212,6 +216,79 @@ TEST_F(PackerTest, WhatIsNotSentLeavesItsPacketToOthers) {
     packer.cancel_building(peer, *packet);
   }
   EXPECT_EQ(packer.in_flight(), 0U);
+}
+
+/// A job of a million ranks.
+struct Million final : PeerDirectory {
+  static constexpr std::uint32_t count = 1U << 20;
+
+  std::size_t ranks() const noexcept override { return count; }
+  PeerBounds bounds() const noexcept override { return PeerBounds::of({&any, 1}); }
+  PeerSettings settings_of(std::uint32_t rank) const override {
+    PeerSettings peer = any;
+    peer.address = SimulatedNetwork::address_of(rank % 50);
+    peer.session = session_of(rank);
+    return peer;
+  }
+  std::uint32_t session_of(std::uint32_t rank) const noexcept override { return 7 * rank; }
+
+  const PeerSettings any = [] {
+    PeerSettings peer;
+    peer.datagram = 4096;
+    peer.first_window = 1 << 16;
+    return peer;
+  }();
+};
+
+/// Bytes of memory that this process uses.
+std::size_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t pages = 0;
+  statm >> pages >> pages;
+  return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+TEST(Peers, AreMadeWhenTheyAreFirstOfUseAndNotForStrangers) {
+  SimulatedNetwork network(Faults{});
+  const Million job;
+  const Host host{.version = interface_version,
+                  .rank = 0,
+                  .size = Million::count,
+                  .threaded = 0,
+                  .deliver = [](std::uint32_t, Channel, const void*, std::size_t) {},
+                  .fatal = die};
+  const std::unique_ptr<Socket> socket = network.open(0);
+  const Seal seal{SipKey{1, 2}};
+  Segments segments(false);
+  EndpointSettings settings;
+  settings.max_message = 2000;
+  settings.depth = 16;
+  settings.total_depth = 4096;
+  const std::size_t before = resident_bytes();
+  Endpoint endpoint(host, *socket, seal, segments, settings, job);
+  ASSERT_TRUE(endpoint.has_memory());
+  EXPECT_EQ(endpoint.live_peers(), 0U);
+
+  const std::string text(100, 'x');
+  const Piece piece{text.data(), text.size()};
+  for (const std::uint32_t to : {3U, 900'000U, 3U})
+    EXPECT_EQ(endpoint.send(request_channel, to, {&piece, 1}, network.now), sent);
+  EXPECT_EQ(endpoint.live_peers(), 2U);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    Header header{};
+    header.size = sizeof header;
+    header.source = 10'000 * i + 1;
+    header.number = 1;
+    header.tag = i;
+    std::vector<std::byte> datagram(sizeof header);
+    std::memcpy(datagram.data(), &header, sizeof header);
+    network.inject(0, datagram, SimulatedNetwork::address_of(1), /*at_once=*/true);
+    endpoint.poll(1U << request_channel | 1U << reply_channel, 1, network.now);
+  }
+  EXPECT_EQ(endpoint.counts().unauthenticated, 100U);
+  EXPECT_EQ(endpoint.live_peers(), 2U);
+  // A fraction of a pointer for each silent rank; the buffers of the endpoint itself are in it too.
+  EXPECT_LT(resident_bytes() - before, std::size_t{8} * Million::count);
 }
 
 }  // namespace

@@ -60,6 +60,18 @@ inline std::uint32_t number_of(std::span<const std::byte> message) {
   return number;
 }
 
+/// Peers whose settings are listed.
+struct Listed final : PeerDirectory {
+  explicit Listed(std::vector<PeerSettings> all) : peers(std::move(all)) {}
+  std::size_t ranks() const noexcept override { return peers.size(); }
+  PeerBounds bounds() const noexcept override { return PeerBounds::of(peers); }
+  PeerSettings settings_of(std::uint32_t rank) const override { return peers[rank]; }
+  std::uint32_t session_of(std::uint32_t rank) const noexcept override {
+    return peers[rank].session;
+  }
+  std::vector<PeerSettings> peers;
+};
+
 class Ranks {
  public:
   static constexpr std::size_t max_message = 16640;
@@ -91,6 +103,7 @@ class Ranks {
                          .delay_counts = is_far};
       peer.is_paced = is_far && faults.is_paced;
     }
+    directory = std::make_unique<Listed>(std::move(peers));
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       hosts.push_back(Host{.version = interface_version,
                            .rank = rank,
@@ -101,9 +114,9 @@ class Ranks {
                            .fatal = die});
       sockets.push_back(network.open(rank));
       segments.push_back(std::make_unique<Segments>(threaded));
-      settings.session = peers[rank].session;
+      settings.session = directory->session_of(rank);
       endpoints.push_back(std::make_unique<Endpoint>(hosts.back(), *sockets.back(), seal,
-                                                     *segments.back(), settings, peers));
+                                                     *segments.back(), settings, *directory));
       EXPECT_TRUE(endpoints.back()->has_memory());
     }
   }
@@ -154,6 +167,7 @@ class Ranks {
   std::deque<Host> hosts;
   std::vector<std::unique_ptr<Socket>> sockets;
   std::vector<std::unique_ptr<Segments>> segments;
+  std::unique_ptr<Listed> directory;
   std::vector<std::unique_ptr<Endpoint>> endpoints;
 };
 

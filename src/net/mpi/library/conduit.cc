@@ -69,7 +69,7 @@ std::unique_ptr<Mpi> Mpi::attach(const Host& host, Limits& limits) {
   limits = {.max_message = max_message,
             .reply_depth = channel_depth,
             .max_transfer = max_transfer,
-            .total_depth = total_channel_depth};
+            .total_depth = total_channel_depth(host.size)};
   if (host.size == 1) return made;
   std::string error;
   // It has reported its failure.

@@ -1,0 +1,49 @@
+#pragma once
+// A table of values that begin as zero bits, one for each rank of the job, of which few are ever
+// touched: memory is taken, a page at a time, by the first touch.
+//
+// Thread rules: those of its values.
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace gex::net {
+
+/// `Value`: of which all bits 0 is a valid object, and that needs no destructor.
+template <class Value>
+class ZeroedTable {
+  static_assert(std::is_trivially_destructible_v<Value>);
+
+ public:
+  ZeroedTable() = default;
+  explicit ZeroedTable(std::size_t size) : size_(size) {
+    if (size == 0) return;
+    void* const memory = mmap(nullptr, size * sizeof(Value), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    values_ = static_cast<Value*>(memory);
+  }
+  ZeroedTable(ZeroedTable&& other) noexcept { *this = std::move(other); }
+  ZeroedTable& operator=(ZeroedTable&& other) noexcept {
+    std::swap(values_, other.values_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~ZeroedTable() {
+    if (values_ != nullptr) munmap(values_, size_ * sizeof(Value));
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  Value& operator[](std::size_t rank) noexcept { return values_[rank]; }
+  const Value& operator[](std::size_t rank) const noexcept { return values_[rank]; }
+
+ private:
+  Value* values_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace gex::net

@@ -1,0 +1,45 @@
+#pragma once
+// What an endpoint can know of each peer, from which it makes those that it has to do with.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "net/udp/endpoint_settings.h"
+
+namespace gex::net::udp {
+
+/// The least datagram for which messages to a peer are built where the way carries less than the
+/// interface: if there is less still, they are sent in fragments. With much smaller packets there
+/// would have to be many more.
+std::size_t narrow_datagram(const PeerSettings& peer) noexcept;
+
+/// What buffers for all peers have room for.
+struct PeerBounds {
+  std::size_t max_datagram = 0;  ///< bytes of the largest to any peer
+  /// Of the narrowest that messages to a peer are built for; of peers of which any is known.
+  std::size_t least_datagram = ~std::size_t{0};
+
+  void include(const PeerSettings& peer) noexcept;
+  static PeerBounds of(std::span<const PeerSettings> peers) noexcept {
+    PeerBounds bounds;
+    for (const PeerSettings& peer : peers) bounds.include(peer);
+    return bounds;
+  }
+};
+
+/// Thread rules: any.
+class PeerDirectory {
+ public:
+  virtual ~PeerDirectory() = default;
+
+  /// This process among them.
+  virtual std::size_t ranks() const noexcept = 0;
+  virtual PeerBounds bounds() const noexcept = 0;
+  /// The same whenever it is asked for.
+  virtual PeerSettings settings_of(std::uint32_t rank) const = 0;
+  /// That of its settings.
+  virtual std::uint32_t session_of(std::uint32_t rank) const noexcept = 0;
+};
+
+}  // namespace gex::net::udp
