@@ -3,6 +3,7 @@
 #include "am/network.h"
 #include "am/startup.h"
 #include "api/start_process.h"
+#include "api/verbose_counts.h"
 #include "api/verbose_pairs.h"
 #include "atomic/atomic.h"
 #include "coll/coll.h"
@@ -39,6 +40,7 @@ void start_library(const CommandLine& line) {
   start_process(am::deliver_from_network, line);
   am::start();
   report_pairs();
+  report_counts_at_exit();
   rma::start();
   atomic::start();
   team::start_exchange();

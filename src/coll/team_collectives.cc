@@ -42,8 +42,9 @@ void TeamCollectives::bind(Team& team) {
   team_ = &team;
   agreement_.bind(team);
   messages_.bind(team);
-  const auto& slots = barrier_of(team).slots();
-  if (!slots.empty()) shared_ = std::make_unique<Shared>(team, slots);
+  const TeamBarrier& barrier = barrier_of(team);
+  if (barrier.shape() == team::BarrierShape::flags)
+    shared_ = std::make_unique<Shared>(team, barrier.slots());
 }
 
 Collective& TeamCollectives::take(const Request& request) {

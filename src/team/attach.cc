@@ -51,41 +51,68 @@ struct Outcome {
 template <class Record>
 struct Keyed {
   Record record;
-  Key key;
+  std::span<const std::byte> key;  ///< empty: it has none
 };
 
-/// Exchanges records among a team's members: all that were given, those of one member together.
+/// Records that a team's members have exchanged: all that were given, those of one member together.
+/// They are read where they have come, so that a large team takes no further memory.
 template <class Record>
-std::vector<Keyed<Record>> exchange_keyed(Team& team, std::span<const Keyed<Record>> mine,
-                                          const char* call) {
+class KeyedExchange {
+ public:
+  KeyedExchange(Team& team, std::span<const Keyed<Record>> mine, const char* call)
+      : blocks_(team::exchange(team, pack(mine))) {
+    for (const std::span<const std::byte> block : blocks_)
+      if (block.size() % stride() != 0) fatal("%s: a member is in another collective call", call);
+  }
+
+  template <class Use>
+  void for_each(Use use) const {
+    for (const std::span<const std::byte> block : blocks_)
+      for (std::size_t at = 0; at < block.size(); at += stride())
+        use(read(block.subspan(at, stride())));
+  }
+  template <class Condition>
+  bool any(Condition condition) const {
+    bool found = false;
+    for_each([&](const Keyed<Record>& each) { found = found || condition(each); });
+    return found;
+  }
+  /// The one that a member gave. Requires that each has given one.
+  Keyed<Record> of(gex_Rank_t member) const { return read(blocks_[member]); }
+  /// Whether each has given one.
+  bool has_one_of_each() const {
+    return std::ranges::all_of(blocks_, [](const auto& block) { return block.size() == stride(); });
+  }
+
+ private:
   // As sent: the record, whether there is a key, and room for it.
-  const std::size_t key_bytes = process().network.key_bytes;
-  constexpr std::size_t has_key_at = sizeof(Record);
-  constexpr std::size_t key_at = has_key_at + sizeof(std::uint64_t);
-  const std::size_t stride = key_at + key_bytes;
-  std::vector<std::byte> sent(mine.size() * stride);
-  std::byte* to = sent.data();
-  for (const Keyed<Record>& each : mine) {
-    const std::uint64_t has_key = each.key.empty() ? 0 : 1;
-    std::memcpy(to, &each.record, sizeof(Record));
-    std::memcpy(to + has_key_at, &has_key, sizeof has_key);
-    std::copy(each.key.begin(), each.key.end(), to + key_at);
-    to += stride;
-  }
-  std::vector<Keyed<Record>> all;
-  for (const auto& block : exchange(team, std::as_bytes(std::span(sent)))) {
-    if (block.size() % stride != 0) fatal("%s: a member is in another collective call", call);
-    for (std::size_t at = 0; at < block.size(); at += stride) {
-      Keyed<Record>& each = all.emplace_back();
-      std::uint64_t has_key = 0;
-      std::memcpy(&each.record, block.data() + at, sizeof(Record));
-      std::memcpy(&has_key, block.data() + at + has_key_at, sizeof has_key);
-      const auto key = block.begin() + static_cast<std::ptrdiff_t>(at + key_at);
-      if (has_key != 0) each.key.assign(key, key + static_cast<std::ptrdiff_t>(key_bytes));
+  static constexpr std::size_t has_key_at = sizeof(Record);
+  static constexpr std::size_t key_at = has_key_at + sizeof(std::uint64_t);
+  static std::size_t stride() noexcept { return key_at + process().network.key_bytes; }
+
+  static std::vector<std::byte> pack(std::span<const Keyed<Record>> mine) {
+    std::vector<std::byte> sent(mine.size() * stride());
+    std::byte* to = sent.data();
+    for (const Keyed<Record>& each : mine) {
+      const std::uint64_t has_key = each.key.empty() ? 0 : 1;
+      std::memcpy(to, &each.record, sizeof(Record));
+      std::memcpy(to + has_key_at, &has_key, sizeof has_key);
+      std::ranges::copy(each.key, to + key_at);
+      to += stride();
     }
+    return sent;
   }
-  return all;
-}
+  static Keyed<Record> read(std::span<const std::byte> bytes) {
+    Keyed<Record> each;
+    std::uint64_t has_key = 0;
+    std::memcpy(&each.record, bytes.data(), sizeof(Record));
+    std::memcpy(&has_key, bytes.data() + has_key_at, sizeof has_key);
+    if (has_key != 0) each.key = bytes.subspan(key_at);
+    return each;
+  }
+
+  Blocks blocks_;
+};
 
 /// Records what a process has announced of an endpoint of that client.
 void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* call) {
@@ -106,11 +133,11 @@ void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* c
 /// Sends the descriptors without which neighbors cannot open segments of this process's, and
 /// returns when all members have. Collective, and nothing where no segment needs any.
 void send_descriptors(Team& team, const std::vector<Keyed<Announcement>>& mine,
-                      const std::vector<Keyed<Announcement>>& all) {
+                      const KeyedExchange<Announcement>& all) {
   const auto needs_descriptor = [](const Keyed<Announcement>& announced) {
     return announced.record.exported.needs_descriptor != 0;
   };
-  if (std::none_of(all.begin(), all.end(), needs_descriptor)) return;
+  if (!all.any(needs_descriptor)) return;
   struct Receiver {
     std::uint64_t jobrank;
     std::uint64_t post;  ///< 0: it receives none
@@ -164,13 +191,13 @@ MemoryRoute open_memory(unsigned endpoint, const Keyed<Announcement>& keyed) {
 
 /// Opens what can be opened of segments that are of another kind than the host's, and notes how all
 /// of them are reached.
-void open_all(gex_Client_t client, const std::vector<Keyed<Announcement>>& all) {
-  for (const Keyed<Announcement>& keyed : all) {
+void open_all(gex_Client_t client, const KeyedExchange<Announcement>& all) {
+  all.for_each([client](const Keyed<Announcement>& keyed) {
     const Announcement& announced = keyed.record;
-    if (announced.kind == net::host_memory || announced.size == 0) continue;
+    if (announced.kind == net::host_memory || announced.size == 0) return;
     const unsigned endpoint = endpoint_address(client->index, announced.endpoint);
     note_route(endpoint, open_memory(endpoint, keyed));
-  }
+  });
 }
 
 /// Returns what this process announces of that endpoint, which may have no segment.
@@ -190,14 +217,15 @@ Announcement announcement_of(const _gex_EP& endpoint) {
 
 /// Returns true if every host has the memory for what its processes ask. All processes come to the
 /// same answer; of a host that has not, the first process warns.
-bool all_hosts_have_room(const std::vector<Keyed<Announcement>>& announcements) {
+bool all_hosts_have_room(const KeyedExchange<Announcement>& announcements) {
   bool room = true;
   for (const job::RankSet& ranks : process().placement.hosts) {
     std::uint64_t asked = 0;
     std::uint64_t usable = UINT64_MAX;
     for (const gex_Rank_t rank : ranks) {
-      asked += announcements[rank].record.size;
-      usable = std::min(usable, announcements[rank].record.usable);
+      const Announcement announced = announcements.of(rank).record;
+      asked += announced.size;
+      usable = std::min(usable, announced.usable);
     }
     if (asked <= usable) continue;
     room = false;
@@ -233,10 +261,10 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
     bind_segment(team.endpoint, nullptr);
     destroy_segment(segment, /*untouched=*/true);
   };
-  const auto refuse = [&](const std::vector<Keyed<Announcement>>& announcements) {
+  const auto refuse = [&] {
     give_back();
-    for (const Keyed<Announcement>& announced : announcements)
-      publish_segment(team.endpoint->address(), announced.record.jobrank, 0, 0, not_shared);
+    for (gex_Rank_t rank = 0; rank < team.size; ++rank)
+      publish_segment(team.endpoint->address(), team.jobrank_of(rank), 0, 0, not_shared);
     refresh_displacements();
     return GASNET_ERR_RESOURCE;
   };
@@ -246,53 +274,56 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
   mine.record.size = size;
   mine.record.usable = usable;
   mine.record.flaw = flaw;
-  const std::vector<Keyed<Announcement>> announcements =
-      exchange_keyed<Announcement>(team, {&mine, 1}, call);
-  if (std::any_of(announcements.begin(), announcements.end(),
-                  [](const Keyed<Announcement>& announced) {
-                    return announced.record.flaw != GASNET_OK;
-                  })) {
-    give_back();
-    return flaw != GASNET_OK ? flaw : GASNET_ERR_RESOURCE;
+  {
+    const KeyedExchange<Announcement> announcements(team, {&mine, 1}, call);
+    if (!announcements.has_one_of_each()) fatal("%s: a member is in another collective call", call);
+    const auto is_flawed = [](const Keyed<Announcement>& announced) {
+      return announced.record.flaw != GASNET_OK;
+    };
+    if (announcements.any(is_flawed)) {
+      give_back();
+      return flaw != GASNET_OK ? flaw : GASNET_ERR_RESOURCE;
+    }
+    if (!all_hosts_have_room(announcements)) return refuse();
+    if (segment != nullptr && segment->shared && env::boolean(env::Variable::segment_commit))
+      error = process().neighborhood.commit_segment(shared_offset(*segment), size);
+    announcements.for_each(
+        [&](const Keyed<Announcement>& announced) { record(team.client, announced, call); });
   }
-  if (!all_hosts_have_room(announcements)) return refuse(announcements);
-  if (segment != nullptr && segment->shared && env::boolean(env::Variable::segment_commit))
-    error = process().neighborhood.commit_segment(shared_offset(*segment), size);
-  for (const Keyed<Announcement>& announced : announcements) record(team.client, announced, call);
   refresh_displacements();
 
   // Then whether each has allocated its own, with its key. No member uses another's segment before
   // this is over, and by then that other has received all keys.
   Keyed<Outcome> outcome{{error}, {}};
-  if (segment != nullptr && error == 0) outcome.key = key_of(*segment);
-  const std::vector<Keyed<Outcome>> outcomes = exchange_keyed<Outcome>(team, {&outcome, 1}, call);
-  if (outcomes.size() != team.size) fatal("%s: a member is in another collective call", call);
-  const auto failed =
-      std::find_if(outcomes.begin(), outcomes.end(),
-                   [](const Keyed<Outcome>& each) { return each.record.error != 0; });
-  if (failed == outcomes.end()) {
+  Key key;
+  if (segment != nullptr && error == 0) outcome.key = key = key_of(*segment);
+  const KeyedExchange<Outcome> outcomes(team, {&outcome, 1}, call);
+  if (!outcomes.has_one_of_each()) fatal("%s: a member is in another collective call", call);
+  gex_Rank_t failed = 0;
+  while (failed < team.size && outcomes.of(failed).record.error == 0) ++failed;
+  if (failed == team.size) {
     for (gex_Rank_t rank = 0; rank < team.size; ++rank)
-      if (!outcomes[rank].key.empty())
-        publish_key(team.endpoint->address(), team.jobrank_of(rank), outcomes[rank].key);
+      if (const auto theirs = outcomes.of(rank).key; !theirs.empty())
+        publish_key(team.endpoint->address(), team.jobrank_of(rank), theirs);
     *segment_p = segment;
     return GASNET_OK;
   }
-  if (static_cast<gex_Rank_t>(failed - outcomes.begin()) == team.rank)
+  if (failed == team.rank)
     warn("%s: cannot allocate %s for the segment: %s", call, os::format_bytes(size).c_str(),
          std::strerror(error));
-  return refuse(announcements);
+  return refuse();
 }
 
 int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
   const char* call = "gex_EP_PublishBoundSegment";
   std::vector<Keyed<Announcement>> mine;
+  std::vector<Key> keys(count);
   for (std::size_t i = 0; i < count; ++i) {
-    mine.push_back({announcement_of(*endpoints[i]), {}});
-    Keyed<Announcement>& own = mine.back();
-    if (endpoints[i]->segment != nullptr) own.key = key_of(*endpoints[i]->segment);
+    if (endpoints[i]->segment != nullptr) keys[i] = key_of(*endpoints[i]->segment);
+    mine.push_back({announcement_of(*endpoints[i]), keys[i]});
   }
-  const std::vector<Keyed<Announcement>> all = exchange_keyed<Announcement>(team, mine, call);
-  for (const Keyed<Announcement>& announced : all) record(team.client, announced, call);
+  const KeyedExchange<Announcement> all(team, mine, call);
+  all.for_each([&](const Keyed<Announcement>& announced) { record(team.client, announced, call); });
   send_descriptors(team, mine, all);
   open_all(team.client, all);
   refresh_displacements();

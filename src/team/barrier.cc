@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -70,6 +71,9 @@ Immortal<Registry> the_registry;
 /// Barriers that have messages to send or group flags to raise.
 Immortal<ActiveList<TeamBarrier>> the_active;
 
+// Relaxed: a count, which orders nothing.
+std::atomic<std::uint64_t> messages_sent{0};
+
 constinit am::Internal barrier_message{"barrier"};
 constinit am::Internal completion_message{"barrier of completions"};
 
@@ -115,21 +119,16 @@ void on_barrier(gex_Token_t token, const ArrivalFields& fields, void*, std::size
 }  // namespace
 
 TeamBarrier::TeamBarrier(Team& team, std::vector<std::uint32_t> slots, Kind kind)
-    : team_(team), has_flags_(!slots.empty()), kind_(kind), slots_(std::move(slots)) {
-  if (has_flags_) {
-    const shm::Neighborhood& neighborhood = process().neighborhood;
-    shm::TeamSlots& shared = neighborhood.team_slots();
-    for (gex_Rank_t r = 0; r < team.size; ++r) {
-      const std::uint32_t member = neighborhood.local_index_of(team.jobrank_of(r));
-      flags_.push_back(&shared.barrier_flag(slots_[r], kind, member));
-      if (r % group_size == 0) group_flags_.push_back(&shared.group_flag(slots_[r], kind, member));
-    }
+    : team_(team), shape_(team::BarrierShape::messages), kind_(kind), slots_(std::move(slots)) {
+  if (slots_.empty()) {
+    std::vector<std::uint32_t> all(team.size);
+    std::iota(all.begin(), all.end(), 0U);
+    meet(all);
   } else {
-    std::size_t rounds = 0;
-    for (std::uint64_t distance = 1; distance < team.size; distance *= 2) ++rounds;
-    rounds_ = std::vector<Round>(rounds);
-    for (std::size_t k = 0; k < rounds; ++k)
-      rounds_[k].to = static_cast<gex_Rank_t>((team.rank + (std::uint64_t{1} << k)) % team.size);
+    const team::BarrierPlan plan = team::plan_of(team);
+    shape_ = plan.shape;
+    watch_neighborhood(plan);
+    if (shape_ == team::BarrierShape::leaders && plan.near.front() == team.rank) meet(plan.leaders);
   }
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
@@ -139,14 +138,42 @@ TeamBarrier::TeamBarrier(Team& team, std::vector<std::uint32_t> slots, Kind kind
   entry.early.clear();
 }
 
+/// Finds the flags of the members that share memory.
+void TeamBarrier::watch_neighborhood(const team::BarrierPlan& plan) {
+  if (plan.near.size() < 2) return;
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  shm::TeamSlots& shared = neighborhood.team_slots();
+  const bool has_groups = shape_ == team::BarrierShape::flags;
+  for (std::size_t i = 0; i < plan.near.size(); ++i) {
+    const gex_Rank_t member = plan.near[i];
+    const std::uint32_t index = neighborhood.local_index_of(team_.jobrank_of(member));
+    flags_.push_back(&shared.barrier_flag(slots_[member], kind_, index));
+    const bool leads = has_groups ? i % group_size == 0 : i == 0;
+    if (leads) group_flags_.push_back(&shared.group_flag(slots_[member], kind_, index));
+    if (member != team_.rank) continue;
+    own_flag_ = flags_.back();
+    if (leads) led_flag_ = group_flags_.back();
+  }
+  if (!has_groups && led_flag_ == nullptr) done_at_ = &group_flags_.front()->number;
+}
+
+/// Plans the rounds of dissemination among some members, of which this is one.
+void TeamBarrier::meet(const std::vector<std::uint32_t>& participants) {
+  const auto own = std::ranges::lower_bound(participants, team_.rank) - participants.begin();
+  const auto self = static_cast<std::uint32_t>(own);
+  const team::Dissemination all{static_cast<std::uint32_t>(participants.size())};
+  rounds_ = std::vector<Round>(all.rounds());
+  for (unsigned k = 0; k < rounds_.size(); ++k) {
+    rounds_[k].to = participants[all.to(self, k)];
+    rounds_[k].from = participants[all.from(self, k)];
+  }
+}
+
 TeamBarrier::~TeamBarrier() {
   the_active.get().deactivate(*this);
-  if (has_flags_) {
-    // Relaxed: the slot is used again only after all members have agreed that it is free.
-    flags_[team_.rank]->number.store(0, std::memory_order_relaxed);
-    if (team_.rank % group_size == 0)
-      group_flags_[team_.rank / group_size]->number.store(0, std::memory_order_relaxed);
-  }
+  // Relaxed: the slot is used again only after all members have agreed that it is free.
+  for (shm::BarrierFlag* const flag : {own_flag_, led_flag_})
+    if (flag != nullptr) flag->number.store(0, std::memory_order_relaxed);
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
   registry.entries.erase(key_of(team_, kind_));
@@ -156,36 +183,43 @@ std::uint32_t TeamBarrier::start() noexcept {
   // One thread at a time starts, so the count needs no read-modify-write.
   const std::uint32_t number = started_.load(std::memory_order_relaxed) + 1;
   if (kind_ == Kind::calls) team_.status.barriers.store(number, std::memory_order_relaxed);
-  if (has_flags_) {
+  if (shape_ == team::BarrierShape::flags) {
     started_.store(number, std::memory_order_relaxed);
-    shm::BarrierFlag& mine = *flags_[team_.rank];
     if (oversubscribed())
-      mine.core.store(os::current_core(), std::memory_order_relaxed);
+      own_flag_->core.store(os::current_core(), std::memory_order_relaxed);
     else if (team_.size > max_watching_all)
       gathering_.arrive();
     // Release: what this thread did before the barrier is seen by a thread that sees the flag.
-    mine.number.store(number, std::memory_order_release);
+    own_flag_->number.store(number, std::memory_order_release);
     if (any_neighbor_sleeps()) [[unlikely]]
       wake_members(number);
-    if (team_.size > group_size && team_.rank % group_size == 0) {
+    if (team_.size > group_size && led_flag_ != nullptr) {
       advance();
       the_active.get().activate(*this);
     }
     return number;
   }
-  // Release: pairs with the acquire in `advance`, which sends it to the next member.
+  // Release: pairs with the acquire in `advance_rounds`, which sends it to the next member.
   started_.store(number, std::memory_order_release);
   if (team_.size == 1) {
     done_.store(number, std::memory_order_release);
     return number;
   }
+  if (own_flag_ != nullptr) {
+    // Release: as above.
+    own_flag_->number.store(number, std::memory_order_release);
+    if (any_neighbor_sleeps()) [[unlikely]]
+      wake_members(number);
+  }
+  if (rounds_.empty()) return number;
   advance();
   the_active.get().activate(*this);
   return number;
 }
 
 bool TeamBarrier::done(std::uint32_t number) noexcept {
-  if (!has_flags_) return reached(done_.load(std::memory_order_acquire), number);
+  if (shape_ != team::BarrierShape::flags)
+    return reached(done_at_->load(std::memory_order_acquire), number);
   // Members that share a core would wait for the first one's turn.
   if (team_.size > max_watching_all && team_.size <= group_size && !oversubscribed() &&
       !looks_last())
@@ -198,13 +232,16 @@ void TeamBarrier::wake_members(std::uint32_t number) noexcept {
   // The last one to arrive wakes all: of two that are last at once, each has stored its flag before
   // this fence, so one of them sees the other's. Without the fence neither might.
   os::own_fence();
-  const std::size_t group = team_.rank / group_size * group_size;
-  const std::size_t count = std::min<std::size_t>(group_size, team_.size - group);
+  // Of the own group; without groups the leader watches all flags.
+  const bool has_groups = shape_ == team::BarrierShape::flags;
+  const std::size_t group = has_groups ? team_.rank / group_size * group_size : 0;
+  const std::size_t left = flags_.size() - group;
+  const std::size_t count = has_groups ? std::min<std::size_t>(group_size, left) : left;
   if (least_of({&flags_[group], count}, number) == number) ring_neighbors();
 }
 
 bool TeamBarrier::needs_core(std::uint32_t number) const noexcept {
-  if (!has_flags_ || team_.size > group_size) return true;
+  if (shape_ != team::BarrierShape::flags || team_.size > group_size) return true;
   return any_missing_on(os::current_core(), flags_, number);
 }
 
@@ -212,8 +249,7 @@ void TeamBarrier::arrived(const Arrival& arrival) noexcept {
   const auto& [source, round, number] = arrival;
   if (round >= rounds_.size())
     fatal("rank %u: a barrier message names round %u of %zu", source, round, rounds_.size());
-  const auto from = static_cast<gex_Rank_t>(
-      (team_.rank + std::uint64_t{team_.size} - (std::uint64_t{1} << round)) % team_.size);
+  const gex_Rank_t from = rounds_[round].from;
   if (team_.jobrank_of(from) != source)
     fatal("rank %u: a barrier message of round %u, which rank %u sends", source, round,
           team_.jobrank_of(from));
@@ -228,52 +264,65 @@ void TeamBarrier::arrived(const Arrival& arrival) noexcept {
 
 bool TeamBarrier::advance() noexcept {
   if (advancing_.exchange(true, std::memory_order_acquire)) return false;
-  bool changed = false;
-  if (has_flags_) {
-    const std::uint32_t goal = started_.load(std::memory_order_relaxed);
-    const std::size_t count = std::min<std::size_t>(group_size, team_.size - team_.rank);
-    const std::uint32_t least = least_of({&flags_[team_.rank], count}, goal);
-    std::atomic<std::uint32_t>& mine = group_flags_[team_.rank / group_size]->number;
-    if (mine.load(std::memory_order_relaxed) != least) {
-      // Release: hands on what the group's members released.
-      mine.store(least, std::memory_order_release);
-      ring_neighbors();
-      changed = true;
-    }
-  } else {
-    std::uint32_t level = started_.load(std::memory_order_acquire);
-    bool all_rounds = true;
-    for (unsigned k = 0; k < rounds_.size(); ++k) {
-      Round& round = rounds_[k];
-      if (round.sent.load(std::memory_order_relaxed) != level) {
-        const am::Packed packed(ArrivalFields{team_.id(), k, level});
-        am::Outbound message = packed.message_for(message_of(kind_));
-        message.endpoints = am::endpoints_of(team_.endpoint, team_.endpoint_of(round.to));
-        // Never waits: what finds no room is sent by a later poll.
-        if (am::send_request(team_.jobrank_of(round.to), message, true) != 0) {
-          all_rounds = false;
-          break;
-        }
-        round.sent.store(level, std::memory_order_relaxed);
-        changed = true;
-      }
-      const std::uint32_t received = round.received.load(std::memory_order_acquire);
-      if (!reached(received, level)) level = received;
-    }
-    const std::uint32_t before = done_.load(std::memory_order_relaxed);
-    if (all_rounds && level != before && reached(level, before)) {
-      done_.store(level, std::memory_order_release);
-      changed = true;
-    }
-  }
+  const bool changed = shape_ == team::BarrierShape::flags ? advance_group() : advance_rounds();
   advancing_.store(false, std::memory_order_release);
+  return changed;
+}
+
+/// Raises the flag of the group that this member leads as far as its members have come.
+bool TeamBarrier::advance_group() noexcept {
+  const std::uint32_t goal = started_.load(std::memory_order_relaxed);
+  const std::size_t count = std::min<std::size_t>(group_size, team_.size - team_.rank);
+  const std::uint32_t least = least_of({&flags_[team_.rank], count}, goal);
+  std::atomic<std::uint32_t>& mine = led_flag_->number;
+  if (mine.load(std::memory_order_relaxed) == least) return false;
+  // Release: hands on what the group's members released.
+  mine.store(least, std::memory_order_release);
+  ring_neighbors();
+  return true;
+}
+
+/// Sends what can be sent, and takes what has come, round by round.
+bool TeamBarrier::advance_rounds() noexcept {
+  bool changed = false;
+  std::uint32_t level = started_.load(std::memory_order_acquire);
+  if (!flags_.empty()) level = least_of(flags_, level);
+  bool all_rounds = true;
+  for (unsigned k = 0; k < rounds_.size(); ++k) {
+    Round& round = rounds_[k];
+    if (round.sent.load(std::memory_order_relaxed) != level) {
+      const am::Packed packed(ArrivalFields{team_.id(), k, level});
+      am::Outbound message = packed.message_for(message_of(kind_));
+      message.endpoints = am::endpoints_of(team_.endpoint, team_.endpoint_of(round.to));
+      // Never waits: what finds no room is sent by a later poll.
+      if (am::send_request(team_.jobrank_of(round.to), message, true) != 0) {
+        all_rounds = false;
+        break;
+      }
+      round.sent.store(level, std::memory_order_relaxed);
+      messages_sent.fetch_add(1, std::memory_order_relaxed);
+      changed = true;
+    }
+    const std::uint32_t received = round.received.load(std::memory_order_acquire);
+    if (!reached(received, level)) level = received;
+  }
+  const std::uint32_t before = done_.load(std::memory_order_relaxed);
+  if (all_rounds && level != before && reached(level, before)) {
+    done_.store(level, std::memory_order_release);
+    if (led_flag_ != nullptr) {
+      // Release: hands on what all members released.
+      led_flag_->number.store(level, std::memory_order_release);
+      ring_neighbors();
+    }
+    changed = true;
+  }
   return changed;
 }
 
 bool TeamBarrier::idle() noexcept {
   const std::uint32_t started = started_.load(std::memory_order_relaxed);
-  if (has_flags_)
-    return group_flags_[team_.rank / group_size]->number.load(std::memory_order_relaxed) == started;
+  if (shape_ == team::BarrierShape::flags)
+    return led_flag_ == nullptr || led_flag_->number.load(std::memory_order_relaxed) == started;
   if (done_.load(std::memory_order_relaxed) != started) return false;
   return std::all_of(rounds_.begin(), rounds_.end(), [&](const Round& round) {
     return round.sent.load(std::memory_order_relaxed) == started;
@@ -321,6 +370,14 @@ void barrier_blocking(Team& team) {
                           WaitCause::barrier);
 }
 
+BarrierPlan plan_of(const Team& team) {
+  const shm::Placement& placement = process().placement;
+  return BarrierPlan::of(
+      team.size, team.rank, static_cast<std::uint32_t>(placement.neighborhoods.size()),
+      gex_proc_.jobsize, [&](std::uint32_t member) { return team.jobrank_of(member); },
+      [&](std::uint32_t jobrank) { return placement.neighborhood[jobrank]; });
+}
+
 void give_barrier(Team& team, std::vector<std::uint32_t> slots) {
   BarrierSlot::set(team, new TeamBarrier(team, std::move(slots), TeamBarrier::Kind::calls));
 }
@@ -346,6 +403,10 @@ void with_barrier(TeamId team, unsigned endpoint_address,
   const auto found = registry.entries.find({team, endpoint_address, TeamBarrier::Kind::calls});
   if (found != registry.entries.end() && found->second.barrier != nullptr)
     act(context, *found->second.barrier);
+}
+
+std::uint64_t barrier_messages() noexcept {
+  return messages_sent.load(std::memory_order_relaxed);
 }
 
 void start_barriers() {

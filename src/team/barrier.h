@@ -11,8 +11,11 @@
 //    members with a core each, the first one watches all and raises another flag for the others
 //    (Gathering). Above `group_size` members the lowest of each group watches its group and raises
 //    a group flag, which all watch.
-//  - Otherwise dissemination by messages: in round k a member sends the number it has reached to
-//    the one 2^k further on.
+//  - Members of several neighborhoods: each has a flag where it shares memory with others, and the
+//    lowest of a neighborhood leads it (barrier_plan.h). Once all flags of its neighborhood have
+//    reached a number it sends that to other leaders, by dissemination: in round k to the one 2^k
+//    further on. What comes of that is in another flag, which the others watch.
+//  - Where no two share memory, or a process has several members: dissemination among all.
 //
 // To arrive at a number is to have arrived at all before it, so what is not arrived at in calls, as
 // Team::barrier is, has a TeamBarrier of another kind, with numbers, flags and messages of its own.
@@ -24,6 +27,7 @@
 #include "core/team.h"
 #include "shm/team_slots.h"
 #include "team/barrier_flags.h"
+#include "team/barrier_plan.h"
 
 namespace gex {
 
@@ -38,8 +42,8 @@ class TeamBarrier {
 
   using Kind = shm::BarrierKind;
 
-  /// `slots`: of the members, by rank (shm::TeamSlots), or none: messages. One of each kind for a
-  /// member, which may make it later than others do.
+  /// `slots`: of the members, by rank (shm::TeamSlots), or none: messages among all. One of each
+  /// kind for a member, which may make it later than others do.
   TeamBarrier(Team& team, std::vector<std::uint32_t> slots, Kind kind);
   /// Leaves the own flags as those of a slot that is not in use.
   ~TeamBarrier();
@@ -66,6 +70,7 @@ class TeamBarrier {
   /// True if nothing is left for this process to do until the next start.
   bool idle() noexcept;
 
+  team::BarrierShape shape() const noexcept { return shape_; }
   /// Returns the members' slots, by rank; empty: messages.
   const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
   const Team& team() const noexcept { return team_; }
@@ -82,24 +87,34 @@ class TeamBarrier {
  private:
   /// The own flag has been raised, and some neighbor sleeps: wakes all if it was the last flag.
   [[gnu::cold, gnu::noinline]] void wake_members(std::uint32_t number) noexcept;
+  void watch_neighborhood(const team::BarrierPlan& plan);
+  void meet(const std::vector<std::uint32_t>& participants);
+  bool advance_group() noexcept;
+  bool advance_rounds() noexcept;
 
   Team& team_;
-  bool has_flags_;
+  team::BarrierShape shape_;
   Kind kind_;
   std::atomic<std::uint32_t> started_{0};
-  std::atomic<std::uint32_t> done_{0};  ///< messages: all have arrived at this one
+  std::atomic<std::uint32_t> done_{0};  ///< of who has rounds: all have arrived at this one
+  /// Not of `flags`: where the number is at which all have arrived.
+  const std::atomic<std::uint32_t>* done_at_ = &done_;
 
-  /// Flags: the members' in rank order.
+  /// The own flag, and that which this member raises for the others of its group; null: none.
+  shm::BarrierFlag* own_flag_ = nullptr;
+  shm::BarrierFlag* led_flag_ = nullptr;
+  /// Of the members that share memory, in rank order.
   std::vector<shm::BarrierFlag*> flags_;
-  std::vector<shm::BarrierFlag*> group_flags_;  ///< of the groups' leaders
+  std::vector<shm::BarrierFlag*> group_flags_;  ///< `flags`: of the groups' leaders
   team::Gathering gathering_;
 
   struct Round {
     gex_Rank_t to;
+    gex_Rank_t from;
     std::atomic<std::uint32_t> received{0};
     std::atomic<std::uint32_t> sent{0};  ///< relaxed: orders nothing
   };
-  std::vector<Round> rounds_;
+  std::vector<Round> rounds_;  ///< empty: another member meets the others for this one
   std::atomic<bool> advancing_{false};
   std::atomic<std::int32_t> events_{0};
   std::vector<std::uint32_t> slots_;
@@ -118,6 +133,9 @@ namespace team {
 gex_Event_t start_barrier(Team& team) noexcept;
 void barrier_blocking(Team& team);
 
+/// Who meets whom in a team's barriers.
+BarrierPlan plan_of(const Team& team);
+
 /// Gives a new team its barrier; `slots` as agreed by its members.
 void give_barrier(Team& team, std::vector<std::uint32_t> slots);
 void take_barrier(Team& team) noexcept;
@@ -128,6 +146,9 @@ void for_each_barrier(void (*act)(void* context, TeamBarrier& barrier), void* co
 /// Calls `act` for the barrier of one member, by its endpoint, if the team is there.
 void with_barrier(TeamId team, unsigned endpoint_address,
                   void (*act)(void* context, TeamBarrier& barrier), void* context);
+
+/// Messages that this process has sent for barriers.
+std::uint64_t barrier_messages() noexcept;
 
 void start_barriers();
 

@@ -1,9 +1,11 @@
 #include "team/exchange.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "am/internal.h"
 #include "am/limits.h"
@@ -15,6 +17,7 @@
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "team/exchange_tree.h"
 
 namespace gex::team {
 
@@ -77,13 +80,19 @@ struct Key {
 
 struct Pending {
   SpinLock lock;
-  std::map<Key, std::map<gex_Rank_t, Assembly>> gathering;  ///< at rank 0, by rank
-  std::map<Key, Assembly> spreading;
+  /// What the subtrees of a member's children have given, by child.
+  std::map<Key, std::map<gex_Rank_t, Assembly>> gathering;
+  std::map<Key, Assembly> spreading;  ///< the whole, from a member's parent
 };
 Immortal<Pending> the_pending;
 Pending& pending() noexcept {
   return the_pending.get();
 }
+
+// Relaxed: counts, which order nothing.
+std::atomic<std::uint64_t> exchanges_begun{0};
+std::atomic<std::uint64_t> messages_sent{0};
+std::atomic<std::uint64_t> bytes_sent{0};
 
 /// Both messages have these fields.
 struct PartFields {
@@ -110,6 +119,8 @@ void send_parts(Team& team, gex_Rank_t to, const am::Internal& kind, std::uint32
     message.payload = bytes.data() + offset;
     message.size = size;
     am::send_request(jobrank, message, false);
+    messages_sent.fetch_add(1, std::memory_order_relaxed);
+    bytes_sent.fetch_add(size, std::memory_order_relaxed);
     offset += size;
   } while (offset < bytes.size());
 }
@@ -126,11 +137,9 @@ gex_Rank_t source_of(gex_Token_t token) noexcept {
 void on_gather(gex_Token_t token, const PartFields& part, void* payload,
                std::size_t size) noexcept {
   Pending& all = pending();
-  if (part.rank == 0)
-    fatal("rank %u: a part of a team exchange from rank 0 to itself", source_of(token));
   const OptionalGuard guard(all.lock, true);
   all.gathering[key_of(token, part)][part.rank].add(source_of(token), part.total, part.offset,
-                                                    payload, size, max_block);
+                                                    payload, size, max_blocks());
 }
 
 void on_spread(gex_Token_t token, const PartFields& part, void* payload,
@@ -141,33 +150,28 @@ void on_spread(gex_Token_t token, const PartFields& part, void* payload,
                                          max_blocks());
 }
 
-/// Sizes of all blocks, then the blocks.
-std::vector<std::byte> pack(const Blocks& blocks) {
-  std::vector<std::byte> packed(blocks.size() * sizeof(std::uint32_t));
-  for (std::size_t r = 0; r < blocks.size(); ++r) {
-    const auto size = static_cast<std::uint32_t>(blocks[r].size());
-    std::memcpy(packed.data() + r * sizeof size, &size, sizeof size);
-    packed.insert(packed.end(), blocks[r].begin(), blocks[r].end());
-  }
-  return packed;
+void append(std::vector<std::byte>& packed, std::span<const std::byte> block) {
+  const auto size = static_cast<std::uint32_t>(block.size());
+  const std::size_t at = packed.size();
+  packed.resize(at + sizeof size + block.size());
+  std::memcpy(packed.data() + at, &size, sizeof size);
+  if (size != 0) std::memcpy(packed.data() + at + sizeof size, block.data(), size);
 }
 
-Blocks unpack(std::span<const std::byte> packed, std::size_t count) {
-  Blocks blocks(count);
-  std::size_t at = count * sizeof(std::uint32_t);
-  if (packed.size() < at) fatal("a team exchange came back incomplete");
-  for (std::size_t r = 0; r < count; ++r) {
-    std::uint32_t size;
-    std::memcpy(&size, packed.data() + r * sizeof size, sizeof size);
-    if (size > packed.size() - at) fatal("a team exchange came back incomplete");
-    blocks[r].assign(packed.begin() + static_cast<std::ptrdiff_t>(at),
-                     packed.begin() + static_cast<std::ptrdiff_t>(at + size));
-    at += size;
-  }
-  return blocks;
+/// Takes a block off the front of what is packed; ends the job if there is none.
+std::span<const std::byte> take_block(std::span<const std::byte>& packed) {
+  std::uint32_t size = 0;
+  if (packed.size() < sizeof size) fatal("a team exchange came incomplete");
+  std::memcpy(&size, packed.data(), sizeof size);
+  packed = packed.subspan(sizeof size);
+  if (size > packed.size()) fatal("a team exchange came incomplete");
+  const auto block = packed.first(size);
+  packed = packed.subspan(size);
+  return block;
 }
 
-void require_member(const Team& team, gex_Rank_t rank, const Assembly& assembly) noexcept {
+/// Ends the job unless that member may have sent what was assembled.
+void require_sender(const Team& team, gex_Rank_t rank, const Assembly& assembly) noexcept {
   if (rank >= team.size)
     fatal("rank %u: a team exchange names rank %u of %u", assembly.source, rank, team.size);
   if (team.jobrank_of(rank) != assembly.source)
@@ -179,33 +183,50 @@ Op op_of(const Team& team, std::uint32_t number) noexcept {
   return Op::with_team(OpKind::agreement, 0, team.id(), number + 1);
 }
 
-/// Rank 0's part: the blocks of all members, the own one included.
-Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte> mine) {
+/// Waits for what a member's children have gathered, and returns it behind the own block.
+std::vector<std::byte> gather(const Team& team, std::uint32_t number,
+                              std::span<const std::byte> mine) {
+  const ExchangeTree tree(team.size);
+  const std::size_t children = tree.children(team.rank);
   const Key key{team.id(), team.endpoint->address(), number};
   Pending& all = pending();
+  std::vector<std::byte> packed;
+  append(packed, mine);
+  if (children == 0) return packed;
   wait_until([&]() noexcept { return op_of(team, number); },
              [&]() noexcept {
                const OptionalGuard guard(all.lock, true);
                const auto& gathered = all.gathering[key];
-               // Blocks of ranks that are no members are refused below.
-               return gathered.size() >= team.size - 1 &&
+               // Those of other ranks are refused below.
+               return gathered.size() >= children &&
                       std::all_of(gathered.begin(), gathered.end(),
                                   [](const auto& entry) { return entry.second.whole(); });
              },
              WaitCause::exchange);
-  Blocks blocks(team.size);
-  blocks[0].assign(mine.begin(), mine.end());
-  const OptionalGuard guard(all.lock, true);
-  auto gathered = all.gathering.extract(key);
-  for (auto& [rank, assembly] : gathered.mapped()) {
-    require_member(team, rank, assembly);
-    blocks[rank] = std::move(assembly.bytes);
+  std::map<gex_Rank_t, Assembly> gathered;
+  {
+    const OptionalGuard guard(all.lock, true);
+    gathered = std::move(all.gathering.extract(key).mapped());
   }
-  return blocks;
+  for (const auto& [child, assembly] : gathered) {
+    require_sender(team, child, assembly);
+    if (child == 0 || ExchangeTree::parent(child) != team.rank)
+      fatal("rank %u: a part of a team exchange that is not for rank %u of the team",
+            assembly.source, team.rank);
+    std::span<const std::byte> rest = assembly.bytes;
+    for (gex_Rank_t r = child; r < tree.end(child); ++r)
+      if (take_block(rest).size() > max_block)
+        fatal("rank %u: more than %zu bytes of rank %u in a team exchange", assembly.source,
+              max_block, r);
+    if (!rest.empty())
+      fatal("rank %u: a team exchange of more ranks than it has gathered from", assembly.source);
+    packed.insert(packed.end(), assembly.bytes.begin(), assembly.bytes.end());
+  }
+  return packed;
 }
 
-/// The part of the other ranks.
-Blocks receive(const Team& team, std::uint32_t number) {
+/// Waits for the whole from a member's parent.
+std::vector<std::byte> receive(const Team& team, std::uint32_t number) {
   const Key key{team.id(), team.endpoint->address(), number};
   Pending& all = pending();
   wait_until([&]() noexcept { return op_of(team, number); },
@@ -215,17 +236,20 @@ Blocks receive(const Team& team, std::uint32_t number) {
                return found != all.spreading.end() && found->second.whole();
              },
              WaitCause::exchange);
-  std::vector<std::byte> packed;
-  {
-    const OptionalGuard guard(all.lock, true);
-    auto spread = all.spreading.extract(key);
-    require_member(team, 0, spread.mapped());
-    packed = std::move(spread.mapped().bytes);
-  }
-  return unpack(packed, team.size);
+  const OptionalGuard guard(all.lock, true);
+  auto spread = all.spreading.extract(key);
+  require_sender(team, ExchangeTree::parent(team.rank), spread.mapped());
+  return std::move(spread.mapped().bytes);
 }
 
 }  // namespace
+
+Blocks::Blocks(std::vector<std::byte> packed, std::size_t count) : packed_(std::move(packed)) {
+  blocks_.reserve(count);
+  std::span<const std::byte> rest = packed_;
+  while (blocks_.size() < count) blocks_.push_back(take_block(rest));
+  if (!rest.empty()) fatal("a team exchange brought blocks of more than %zu ranks", count);
+}
 
 Blocks exchange(Team& team, std::span<const std::byte> mine) {
   Team* const members[1] = {&team};
@@ -233,25 +257,44 @@ Blocks exchange(Team& team, std::span<const std::byte> mine) {
 }
 
 Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte> mine) {
-  const gex_Rank_t size = local_members.front()->size;
-  if (size == 1) return {std::vector<std::byte>(mine.begin(), mine.end())};
-  std::uint32_t number = 0;
-  for (Team* team : local_members) number = team->exchanges.begin();
-
-  // What goes to rank 0 goes first: it may be local, too.
-  for (Team* team : local_members)
-    if (team->rank != 0) send_parts(*team, 0, gather_message, number, mine);
-  Blocks blocks;
-  for (Team* team : local_members) {
-    if (team->rank != 0) continue;
-    blocks = gather(*team, number, mine);
-    const std::vector<std::byte> packed = pack(blocks);
-    for (gex_Rank_t r = 1; r < size; ++r) send_parts(*team, r, spread_message, number, packed);
+  if (mine.size() > max_block)
+    fatal("a team exchange of %zu bytes; the limit is %zu", mine.size(), max_block);
+  // A member's children have higher ranks, and some of them may be local: on the way up these go
+  // first, and on the way down last.
+  std::vector<Team*> members(local_members.begin(), local_members.end());
+  std::ranges::sort(members, {}, [](const Team* team) { return team->rank; });
+  const ExchangeTree tree(members.front()->size);
+  if (members.front()->size == 1) {
+    std::vector<std::byte> whole;
+    append(whole, mine);
+    return {std::move(whole), 1};
   }
-  for (Team* team : local_members)
-    if (team->rank != 0) blocks = receive(*team, number);
-  for (Team* team : local_members) team->exchanges.end();
-  return blocks;
+  std::uint32_t number = 0;
+  for (Team* team : members) number = team->exchanges.begin();
+  exchanges_begun.fetch_add(members.size(), std::memory_order_relaxed);
+
+  std::vector<std::byte> whole;
+  for (auto team = members.rbegin(); team != members.rend(); ++team) {
+    std::vector<std::byte> packed = gather(**team, number, mine);
+    if ((*team)->rank == 0)
+      whole = std::move(packed);
+    else
+      send_parts(**team, ExchangeTree::parent((*team)->rank), gather_message, number, packed);
+  }
+  for (Team* team : members) {
+    if (team->rank != 0) whole = receive(*team, number);
+    tree.for_each_child(team->rank, [&](gex_Rank_t child) {
+      send_parts(*team, child, spread_message, number, whole);
+    });
+  }
+  for (Team* team : members) team->exchanges.end();
+  return {std::move(whole), members.front()->size};
+}
+
+ExchangeCounts exchange_counts() noexcept {
+  return {exchanges_begun.load(std::memory_order_relaxed),
+          messages_sent.load(std::memory_order_relaxed),
+          bytes_sent.load(std::memory_order_relaxed)};
 }
 
 void start_exchange() {

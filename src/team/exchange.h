@@ -1,11 +1,12 @@
 #pragma once
 // Exchange: every member of a team gives a block, every member gets all of them in rank order.
 //
-// The exchanges that team creation and publication stand on. Blocks go to the team's rank 0 in
-// messages, and the whole comes back from there; blocks may differ in size by rank. Set-up only:
-// its cost is linear in the team, with no care for latency.
+// The exchanges that team creation and publication stand on. Blocks go up a tree (exchange_tree.h),
+// whose inner members pass on what their subtrees have given, and the whole comes down it; blocks
+// may differ in size by rank. So no member sends the whole more often than it has children.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,8 +14,24 @@
 
 namespace gex::team {
 
-/// Each rank of a team gave one of these.
-using Blocks = std::vector<std::vector<std::byte>>;
+/// What each rank of a team gave, in rank order.
+class Blocks {
+ public:
+  /// `packed`: each block behind its size, `count` of them, in rank order. Ends the job if these
+  /// are not so many.
+  Blocks(std::vector<std::byte> packed, std::size_t count);
+  Blocks(Blocks&&) = default;
+  Blocks& operator=(Blocks&&) = default;
+
+  std::size_t size() const noexcept { return blocks_.size(); }
+  std::span<const std::byte> operator[](std::size_t rank) const noexcept { return blocks_[rank]; }
+  auto begin() const noexcept { return blocks_.begin(); }
+  auto end() const noexcept { return blocks_.end(); }
+
+ private:
+  std::vector<std::byte> packed_;
+  std::vector<std::span<const std::byte>> blocks_;
+};
 
 /// Collective over `team`, from client context; also a barrier.
 Blocks exchange(Team& team, std::span<const std::byte> mine);
@@ -22,6 +39,14 @@ Blocks exchange(Team& team, std::span<const std::byte> mine);
 /// An exchange in which one thread acts for all local members of a team, of which there is at least
 /// one: each gives `mine`.
 Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte> mine);
+
+/// What this process has sent in exchanges.
+struct ExchangeCounts {
+  std::uint64_t exchanges;  ///< begun, of each local member
+  std::uint64_t messages;
+  std::uint64_t bytes;  ///< payload of these
+};
+ExchangeCounts exchange_counts() noexcept;
 
 /// Start-up only.
 void start_exchange();

@@ -58,25 +58,11 @@ std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 template <class T>
-T value_of(const std::vector<std::byte>& block) {
+T value_of(std::span<const std::byte> block) {
   T value;
   if (block.size() != sizeof value) fatal("a team exchange brought %zu bytes", block.size());
   std::memcpy(&value, block.data(), sizeof value);
   return value;
-}
-
-/// Returns true if all members share memory, and no two are of one process: each can have a flag. A
-/// single member needs none.
-bool may_have_flags(const Team& team) {
-  if (team.size == 1) return false;
-  const shm::Neighborhood& neighborhood = process().neighborhood;
-  std::vector<bool> seen(neighborhood.size());
-  for (gex_Rank_t r = 0; r < team.size; ++r) {
-    const gex_Rank_t jobrank = team.jobrank_of(r);
-    if (!neighborhood.contains(jobrank) || seen[neighborhood.local_index_of(jobrank)]) return false;
-    seen[neighborhood.local_index_of(jobrank)] = true;
-  }
-  return true;
 }
 
 /// The members of a new team exchange these.
@@ -89,21 +75,26 @@ void release_slot(std::uint32_t slot) noexcept {
   if (slot != shm::TeamSlots::none) process().neighborhood.team_slots().release(slot);
 }
 
-/// Gives a team its barrier: flags if they are possible and each member has a free slot. Returns
-/// the members' blocks, by rank.
-std::vector<std::vector<std::byte>> complete_team(std::span<Team* const> local_members) {
+/// Gives a team its barrier: with flags if each member that shares memory with others has a free
+/// slot. Returns the members' blocks, by rank.
+Blocks complete_team(std::span<Team* const> local_members) {
   const Team& first = *local_members.front();
   Fingerprint client;
   client.add(first.client->name);
   client.add(first.client->flags);
   Completion mine{shm::TeamSlots::none, client.value()};
   const shm::Neighborhood& neighborhood = process().neighborhood;
-  if (may_have_flags(first))
+  const BarrierPlan plan = plan_of(first);
+  if (plan.has_flag[first.rank])
     mine.slot = neighborhood.team_slots().reserve(neighborhood.usable_team_slots());
   auto blocks = exchange(local_members, bytes_of(mine));
   std::vector<std::uint32_t> slots;
-  for (const auto& block : blocks) slots.push_back(value_of<Completion>(block).slot);
-  if (std::ranges::count(slots, shm::TeamSlots::none) != 0) {
+  bool has_all = plan.shape != BarrierShape::messages;
+  for (gex_Rank_t r = 0; r < first.size; ++r) {
+    slots.push_back(value_of<Completion>(blocks[r]).slot);
+    has_all = has_all && (!plan.has_flag[r] || slots[r] != shm::TeamSlots::none);
+  }
+  if (!has_all) {
     release_slot(mine.slot);
     slots.clear();
   }
@@ -112,7 +103,7 @@ std::vector<std::vector<std::byte>> complete_team(std::span<Team* const> local_m
 }
 
 /// Checked mode: the client has one name and one set of flags.
-void require_same_client(const Team& team, const std::vector<std::vector<std::byte>>& blocks) {
+void require_same_client(const Team& team, const Blocks& blocks) {
   if (!checked()) return;
   const std::uint32_t mine = value_of<Completion>(blocks[team.rank]).client;
   for (gex_Rank_t r = 0; r < team.size; ++r)
@@ -315,12 +306,12 @@ int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   const std::uint32_t slot = slots.empty() ? shm::TeamSlots::none : slots[team.rank];
   // Clients quiesce a team by a barrier over itself. A member that has left it must not take its
   // flag back before the others have seen it; messages cannot be taken back.
-  if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0 || slot != shm::TeamSlots::none)
-    exchange(team, bytes_of(nothing));
+  const bool has_slots = !slots.empty();
+  if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0 || has_slots) exchange(team, bytes_of(nothing));
   the_end_hook(team);
   take_barrier(team);
   // The slot is free once every member has seen the flags for the last time.
-  if (slot != shm::TeamSlots::none) exchange(team, bytes_of(nothing));
+  if (has_slots) exchange(team, bytes_of(nothing));
   release_slot(slot);
   const gex_Memvec_t memory = team.scratch;
   delete &team;

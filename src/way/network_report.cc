@@ -16,6 +16,7 @@ namespace {
 
 /// The rank that has something to report; 0: none, or it has.
 std::atomic<pid_t> reporter{0};
+std::atomic<void (*)() noexcept> reported_too{nullptr};
 
 }  // namespace
 
@@ -39,6 +40,11 @@ void report_network() noexcept {
   self.conduit->report(
       [](void* name, const char* text) { inform("%s: %s", static_cast<const char*>(name), text); },
       const_cast<char*>(self.conduit->name));
+  if (const auto also = reported_too.load(std::memory_order_relaxed)) also();
+}
+
+void report_with_network(void (*also)() noexcept) noexcept {
+  reported_too.store(also, std::memory_order_relaxed);
 }
 
 }  // namespace gex

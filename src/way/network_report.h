@@ -10,4 +10,7 @@ void report_network_at_exit();
 /// Now, the first time; by gasnet_exit, which runs no exit handlers.
 void report_network() noexcept;
 
+/// Start-up only: calls `also` when the network's counts are printed.
+void report_with_network(void (*also)() noexcept) noexcept;
+
 }  // namespace gex

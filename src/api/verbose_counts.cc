@@ -1,0 +1,23 @@
+#include "api/verbose_counts.h"
+
+#include "base/error.h"
+#include "team/barrier.h"
+#include "team/exchange.h"
+#include "way/network_report.h"
+
+namespace gex {
+
+void report_counts_at_exit() noexcept {
+  report_with_network([]() noexcept {
+    const team::ExchangeCounts exchanges = team::exchange_counts();
+    inform(
+        "teams: %llu exchanges, for which it sent %llu messages of %llu bytes in all; barriers: "
+        "%llu messages",
+        static_cast<unsigned long long>(exchanges.exchanges),
+        static_cast<unsigned long long>(exchanges.messages),
+        static_cast<unsigned long long>(exchanges.bytes),
+        static_cast<unsigned long long>(team::barrier_messages()));
+  });
+}
+
+}  // namespace gex
