@@ -6,7 +6,7 @@
 //   while (!done()) {
 //     if (poll()) patience.progressed();
 //     else if (patience.next(may_sleep, true) == Turn::sleep)
-//     patience.slept(sleep(patience.nap_ns));
+//     patience.slept(sleep(patience.nap_ns()));
 //   }
 //
 // With a core for each rank a wait looks again without a pause at first (`quick` turns, in which no
@@ -66,6 +66,8 @@ class WaitHistory {
  public:
   static constexpr std::uint64_t min_spin_ns = 20'000;
   static constexpr std::uint64_t max_spin_ns = 200'000;
+  static constexpr std::uint64_t shortest_nap_ns = 16'000'000;
+  static constexpr std::uint64_t longest_nap_ns = 1'000'000'000;
   /// A core that was away for so long was taken by others.
   static constexpr std::uint64_t long_away_ns = 300'000;
   /// How long others are taken to want it after that.
@@ -121,6 +123,17 @@ class WaitHistory {
     quick_limit_.store(quick / cost, std::memory_order_relaxed);
   }
 
+  /// The longest sleep in which no bell rings.
+  std::uint64_t nap_ns() const noexcept { return nap_ns_.load(std::memory_order_relaxed); }
+  /// Where so many ranks share a core, each looks the less often: those that wait must not keep it
+  /// from those for which they wait.
+  void set_ranks_per_core(std::uint64_t ranks) noexcept {
+    constexpr std::uint64_t few = 8;
+    nap_ns_.store(
+        std::clamp(shortest_nap_ns * ranks / few, shortest_nap_ns, longest_nap_ns),
+        std::memory_order_relaxed);
+  }
+
   WaitMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
   void set_mode(WaitMode mode) noexcept { mode_.store(mode, std::memory_order_relaxed); }
 
@@ -132,6 +145,7 @@ class WaitHistory {
   std::atomic<Tick> lost_at_{0};
   std::atomic<std::uint32_t> quick_limit_{quick};
   std::atomic<std::uint32_t> poll_cost_{1};
+  std::atomic<std::uint64_t> nap_ns_{shortest_nap_ns};
   std::atomic<WaitMode> mode_{WaitMode::automatic};
 };
 
@@ -202,10 +216,10 @@ class BasicPatience {
   /// How long a wait may sleep for which a bell rings. Not for ever, so that a ring that is missing
   /// costs time and no hang; but a sleeper whose time is up is moved to the processor of its timer,
   /// where it may be woken ten times later than on the one where its waker runs.
-  static constexpr std::uint64_t nap_ns = 16'000'000;
+  static std::uint64_t nap_ns() noexcept { return Actions::history().nap_ns(); }
   /// How long a wait may sleep that may be for something which rings no bell.
   std::uint64_t client_nap_ns() const noexcept {
-    return std::clamp<std::uint64_t>(lasted_ns() / 32, 50'000, nap_ns);
+    return std::clamp<std::uint64_t>(lasted_ns() / 32, 50'000, WaitHistory::shortest_nap_ns);
   }
   /// After it has slept for so long.
   void slept(std::uint64_t nanoseconds) noexcept {

@@ -266,7 +266,7 @@ void poll_until(Describe describe, Done done, NeedsCore needs_core,
       } seen{done, false, false};
       long_wait.sleeps(describe);
       sleep_for_wait(
-          patience, Patience::nap_ns,
+          patience, Patience::nap_ns(),
           [](void* context) noexcept {
             Look& look = *static_cast<Look*>(context);
             look.progressed = poll();

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -180,15 +181,16 @@ Release released(RankState& self) noexcept {
 
 /// Waits until every rank has left or the job ends. Calls the core's poll meanwhile, since other
 /// ranks may still need this one: first without pauses, then with short sleeps, to leave the core
-/// to ranks that work. `serve`: the poll may run handlers.
+/// to ranks that work; the longer, the more ranks share it. `serve`: the poll may run handlers.
 Release wait_for_others(RankState& self, bool serve) noexcept {
-  constexpr int polls_before_sleeping = 10'000;
-  const timespec short_sleep{0, 50'000};
+  const auto crowd = static_cast<long>(self.ranks_per_core);
+  const long polls_before_sleeping = 10'000 / crowd;
+  const timespec short_sleep{0, std::min(50'000 * crowd, 200'000'000L)};
   // Another thread may receive the frame that would end this wait.
   const timespec long_sleep{0, 20'000'000};
   // A signal handler may have interrupted the conduit.
   const bool may_poll = !os::inside_signal_handler();
-  for (int round = 0;; ++round) {
+  for (long round = 0;; ++round) {
     const Release release = released(self);
     if (release != Release::none) return release;
     const auto idle_poll = self.idle_poll.load(std::memory_order_acquire);

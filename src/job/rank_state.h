@@ -23,6 +23,7 @@ struct RankState {
   Origin origin = Origin::singleton;
   bool nested = false;  ///< a job of one rank that a process of another job has started
   std::vector<std::uint32_t> hosts;  ///< the number of each rank's host
+  std::uint32_t ranks_per_core = 1;  ///< of this host, at least 1
   os::FileDescriptor control;        ///< empty in a job of one rank
   JobPage page;
   LastCall* last_call = nullptr;            ///< in the page

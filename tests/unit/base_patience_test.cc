@@ -207,6 +207,17 @@ TEST_F(Waiting, ANapForWhatRingsNoBellIsShortAgainstTheWait) {
   EXPECT_EQ(patience.client_nap_ns(), 16 * ms);
 }
 
+TEST_F(Waiting, NapsAreLongerTheMoreRanksShareACore) {
+  TestPatience patience(WaitKind::operation);
+  until_sleep(patience);
+  Simulated::time += 5000 * ms;
+  for (const auto& [ranks, longest] :
+       {std::pair{1U, 16U}, {8U, 16U}, {64U, 128U}, {2048U, 1000U}}) {
+    Simulated::history().set_ranks_per_core(ranks);
+    EXPECT_EQ(patience.nap_ns(), longest * ms);
+  }
+}
+
 class Polling : public Waiting {
  protected:
   BasicPollPatience<Simulated> polls;
