@@ -21,7 +21,7 @@
 #include "am/credits.h"
 #include "base/assert.h"
 #include "base/spin_lock.h"
-#include "net/kit/zeroed_table.h"
+#include "base/zeroed_table.h"
 
 namespace gex::am {
 
@@ -55,8 +55,8 @@ class Lender {
   void start(const Division& division, std::uint32_t peers) {
     division_ = division;
     bank_ = division.bank;
-    loans_ = net::ZeroedTable<Loan>(division.bank != 0 ? peers : 0);
-    queue_ = net::ZeroedTable<std::uint32_t>(loans_.size());
+    loans_ = ZeroedTable<Loan>(division.bank != 0 ? peers : 0);
+    queue_ = ZeroedTable<std::uint32_t>(loans_.size());
   }
 
   /// Returns true if credits are lent at all; otherwise no other function is called.
@@ -156,9 +156,9 @@ class Lender {
   }
 
   Division division_{};
-  net::ZeroedTable<Loan> loans_;  ///< by peer
+  ZeroedTable<Loan> loans_;  ///< by peer
   std::uint32_t bank_ = 0;
-  net::ZeroedTable<std::uint32_t> queue_;  ///< a ring of peers to be asked, each at most once
+  ZeroedTable<std::uint32_t> queue_;  ///< a ring of peers to be asked, each at most once
   std::size_t first_ = 0;
   std::size_t queued_ = 0;
   SpinLock lock_;

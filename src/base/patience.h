@@ -129,9 +129,8 @@ class WaitHistory {
   /// from those for which they wait.
   void set_ranks_per_core(std::uint64_t ranks) noexcept {
     constexpr std::uint64_t few = 8;
-    nap_ns_.store(
-        std::clamp(shortest_nap_ns * ranks / few, shortest_nap_ns, longest_nap_ns),
-        std::memory_order_relaxed);
+    nap_ns_.store(std::clamp(shortest_nap_ns * ranks / few, shortest_nap_ns, longest_nap_ns),
+                  std::memory_order_relaxed);
   }
 
   WaitMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }

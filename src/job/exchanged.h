@@ -18,7 +18,7 @@ class Exchanged {
   explicit Exchanged(std::vector<std::byte> bytes) noexcept : own_(std::move(bytes)) {}
   explicit Exchanged(os::Mapping table) noexcept : table_(std::move(table)) {}
 
-  /// Nobody writes there. Valid as long as this object, or the one that it was moved to.
+  /// They do not change. Valid as long as this object, or the one that it was moved to.
   std::span<const std::byte> bytes() const noexcept {
     return table_ ? std::span<const std::byte>(table_.bytes()) : std::span<const std::byte>(own_);
   }

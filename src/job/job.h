@@ -73,11 +73,12 @@ class Job {
   /// Collective. Every rank gives the same number of bytes; on return `all` (size() times as long)
   /// holds the bytes of all ranks, in rank order.
   void exchange(std::span<const std::byte> mine, std::span<std::byte> all);
-  /// The same, without a copy for each rank of what is much.
+  /// As above; what is more than fits in a frame is not copied for each rank of a host.
   Exchanged exchange(std::span<const std::byte> mine);
 
   /// Collective. Every rank gives as many numbers, at most 32; on return each of them is the least
-  /// that a rank has given in its place. A rank that has nothing to say gives the largest number.
+  /// that a rank has given in its place. A rank whose number does not count gives the largest there
+  /// is.
   void least(std::span<std::uint64_t> numbers);
 
   /// Collective. Returns after every rank has called it.

@@ -79,7 +79,7 @@ class KeyedExchange {
   }
   /// The one that a member gave. Requires that each has given one.
   Keyed<Record> of(gex_Rank_t member) const { return read(blocks_[member]); }
-  /// Whether each has given one.
+  /// Returns true if each has given one.
   bool has_one_of_each() const {
     return std::ranges::all_of(blocks_, [](const auto& block) { return block.size() == stride(); });
   }

@@ -133,7 +133,7 @@ namespace team {
 gex_Event_t start_barrier(Team& team) noexcept;
 void barrier_blocking(Team& team);
 
-/// Who meets whom in a team's barriers.
+/// The plan of a team's barriers.
 BarrierPlan plan_of(const Team& team);
 
 /// Gives a new team its barrier; `slots` as agreed by its members.

@@ -1,5 +1,5 @@
 #pragma once
-// Who meets whom in a barrier, by where the members of a team are: the same at every member.
+// The plan of a team's barriers, by where its members are. Every member comes to an equal plan.
 //
 // Of members that share memory the lowest leads: it waits for the flags of its neighborhood, meets
 // the other leaders by dissemination, and raises a flag that the others watch. So a barrier takes

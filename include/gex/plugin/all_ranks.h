@@ -14,11 +14,11 @@ namespace gex::net {
 /// which it is not warns of it; most reasons are the same on all.
 inline bool succeeded_on_all_ranks(const Host& host, const std::string& error) {
   if (has_least(host)) {
-    const std::uint64_t nobody = ~std::uint64_t{0};
-    std::uint64_t first_failed = error.empty() ? nobody : host.rank;
+    const std::uint64_t no_rank = ~std::uint64_t{0};
+    std::uint64_t first_failed = error.empty() ? no_rank : host.rank;
     host.least(&first_failed, 1);
     if (first_failed == host.rank) host.warn(error.c_str());
-    return first_failed == nobody;
+    return first_failed == no_rank;
   }
   const std::uint32_t mine = error.empty() ? 0 : 1;
   std::vector<std::uint32_t> failed(host.size);

@@ -188,8 +188,8 @@ struct Host {
   void (*least)(uint64_t* numbers, size_t count) = nullptr;
 };
 
-/// Returns true if this libgex has the least of numbers and shared exchanges; one that is older than
-/// this header may not.
+/// Returns true if this libgex has `least` and `exchange_shared`; one that is older than this
+/// header may not.
 inline bool has_least(const Host& host) {
   return host.bytes >= offsetof(Host, least) + sizeof host.least && host.least != nullptr;
 }

@@ -11,7 +11,7 @@ namespace gex::launch {
 
 namespace {
 
-/// Whether an exchange among so many ranks may have a result of so many bytes.
+/// Returns true if an exchange among so many ranks may have a result of so many bytes.
 bool may_be_result(std::uint64_t bytes, std::uint32_t ranks) noexcept {
   const bool is_all = bytes <= job::max_exchange && bytes % ranks == 0;
   const bool is_least = bytes <= job::max_least && bytes % sizeof(std::uint64_t) == 0;

@@ -24,10 +24,10 @@
 
 #include "base/assert.h"
 #include "base/cache_line.h"
+#include "base/zeroed_table.h"
 #include "net/kit/fatal.h"
 #include "net/kit/pieces.h"
 #include "net/kit/send_pool.h"
-#include "net/kit/zeroed_table.h"
 
 namespace gex::net {
 

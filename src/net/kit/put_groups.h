@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/zeroed_table.h"
 #include "net/kit/object_pool.h"
-#include "net/kit/zeroed_table.h"
 
 namespace gex::net {
 

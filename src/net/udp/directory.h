@@ -1,5 +1,5 @@
 #pragma once
-// What an endpoint can know of each peer, from which it makes those that it has to do with.
+// Settings of all peers, from which an endpoint makes those with which it exchanges datagrams.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ std::size_t narrow_datagram(const PeerSettings& peer) noexcept;
 /// What buffers for all peers have room for.
 struct PeerBounds {
   std::size_t max_datagram = 0;  ///< bytes of the largest to any peer
-  /// Of the narrowest that messages to a peer are built for; of peers of which any is known.
+  /// Of the narrowest for which messages to any peer are built.
   std::size_t least_datagram = ~std::size_t{0};
 
   void include(const PeerSettings& peer) noexcept;
@@ -36,7 +36,7 @@ class PeerDirectory {
   /// This process among them.
   virtual std::size_t ranks() const noexcept = 0;
   virtual PeerBounds bounds() const noexcept = 0;
-  /// The same whenever it is asked for.
+  /// All calls return equal settings for a rank.
   virtual PeerSettings settings_of(std::uint32_t rank) const = 0;
   /// That of its settings.
   virtual std::uint32_t session_of(std::uint32_t rank) const noexcept = 0;

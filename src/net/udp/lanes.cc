@@ -165,11 +165,11 @@ std::string Lanes::counts_text() {
 }
 
 std::string Lanes::peers_text() {
-  std::size_t most = 0;
+  std::size_t live = 0;
   for (const Lane& lane : lanes_)
     if (const Endpoint* endpoint = lane.endpoint.load(std::memory_order_acquire))
-      most = std::max(most, endpoint->live_peers());
-  return "datagrams were exchanged with " + std::to_string(most) + " of " +
+      live = std::max(live, endpoint->live_peers());
+  return "datagrams were exchanged with " + std::to_string(live) + " of " +
          std::to_string(host_.size - 1) + " other ranks";
 }
 

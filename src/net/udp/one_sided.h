@@ -20,9 +20,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/zeroed_table.h"
 #include "net/kit/object_pool.h"
 #include "net/kit/put_groups.h"
-#include "net/kit/zeroed_table.h"
 #include "net/udp/transfers.h"
 #include "net/udp/wire.h"
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "net/kit/zeroed_table.h"
+#include "base/zeroed_table.h"
 #include "net/udp/peer.h"
 
 namespace gex::net::udp {

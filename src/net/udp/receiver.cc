@@ -90,7 +90,7 @@ Peer* Receiver::sender_of(const Header& header, const std::byte* rest, std::size
                           std::uint64_t& number) {
   const std::uint32_t own = parts_.host.rank;
   if (header.source >= parts_.peers.ranks() || header.source == own) return nullptr;
-  // A stranger's datagram makes no peer.
+  // A datagram that is not authenticated makes no peer.
   Peer* const peer = parts_.peers.find(header.source);
   std::size_t covered = rest_size;
   if ((header.flags & bulk) != 0) [[unlikely]] {

@@ -245,8 +245,7 @@ PeerSettings settings_of(const Opened& opened, const Socket& socket, bool is_nea
   return peer;
 }
 
-/// The peers of a lane. What is to be asked of the system is the same for all ranks of a host, and
-/// asked once.
+/// The peers of a lane. The system is asked for what holds for all ranks of a host, once.
 class Directory final : public PeerDirectory {
  public:
   /// `opened`: of all ranks; it stays valid.
@@ -261,7 +260,7 @@ class Directory final : public PeerDirectory {
     }
     bounds_ = PeerBounds::of(of_hosts_);
   }
-  /// The same for another lane.
+  /// The peers of another lane than the first.
   Directory(const Directory& first, std::uint32_t lane) : Directory(first) { lane_ = lane; }
 
   std::size_t ranks() const noexcept override { return host_.size; }

@@ -248,7 +248,7 @@ std::size_t resident_bytes() {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-TEST(Peers, AreMadeWhenTheyAreFirstOfUseAndNotForStrangers) {
+TEST(Peers, AreMadeWhenTheyAreFirstOfUseAndNotForUnauthenticatedDatagrams) {
   SimulatedNetwork network(Faults{});
   const Million job;
   const Host host{.version = interface_version,

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace gex::net {
+namespace gex {
 
 /// `Value`: of which all bits 0 is a valid object, and that needs no destructor.
 template <class Value>
@@ -46,4 +46,4 @@ class ZeroedTable {
   std::size_t size_ = 0;
 };
 
-}  // namespace gex::net
+}  // namespace gex
