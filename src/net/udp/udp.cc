@@ -53,8 +53,8 @@ Time now() noexcept {
   return ticks_to_ns(ticks());
 }
 
-/// The block that the ranks agree on first. Rank 0's key and settings hold for all, but for the number of
-/// lanes and the digest's products, of which the least do.
+/// The block that the ranks agree on first. Rank 0's key and settings hold for all, but for the
+/// number of lanes and the digest's products, of which the least do.
 struct Offer {
   SipKey key;
   std::uint32_t depth;
