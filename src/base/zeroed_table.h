@@ -4,12 +4,12 @@
 //
 // Thread rules: those of its values.
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <new>
 #include <type_traits>
 #include <utility>
+
+#include "base/os_mapping.h"
 
 namespace gex {
 
@@ -22,27 +22,28 @@ class ZeroedTable {
   ZeroedTable() = default;
   explicit ZeroedTable(std::size_t size) : size_(size) {
     if (size == 0) return;
-    void* const memory = mmap(nullptr, size * sizeof(Value), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
-    values_ = static_cast<Value*>(memory);
+    memory_ = os::Mapping::anonymous(size * sizeof(Entry));
+    if (!memory_) throw std::bad_alloc();
+    entries_ = reinterpret_cast<Entry*>(memory_.data());
   }
   ZeroedTable(ZeroedTable&& other) noexcept { *this = std::move(other); }
   ZeroedTable& operator=(ZeroedTable&& other) noexcept {
-    std::swap(values_, other.values_);
-    std::swap(size_, other.size_);
+    memory_ = std::move(other.memory_);
+    entries_ = std::exchange(other.entries_, nullptr);
+    size_ = std::exchange(other.size_, 0);
     return *this;
-  }
-  ~ZeroedTable() {
-    if (values_ != nullptr) munmap(values_, size_ * sizeof(Value));
   }
 
   std::size_t size() const noexcept { return size_; }
-  Value& operator[](std::size_t rank) noexcept { return values_[rank]; }
-  const Value& operator[](std::size_t rank) const noexcept { return values_[rank]; }
+  Value& operator[](std::size_t rank) noexcept { return entries_[rank].value; }
+  const Value& operator[](std::size_t rank) const noexcept { return entries_[rank].value; }
 
  private:
-  Value* values_ = nullptr;
+  struct Entry {
+    Value value;
+  };
+  os::Mapping memory_;
+  Entry* entries_ = nullptr;
   std::size_t size_ = 0;
 };
 
