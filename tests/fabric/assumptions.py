@@ -160,7 +160,7 @@ MUTATIONS = {
     "21": (
         OFI + "network.cc",
         "    if (!is_passing(error.err))\n",
-        "",
+        "    if (!is_passing(error.err) || error.err != 0)\n",
         "job.fabric.unassigned-error",
     ),
     "22": (
