@@ -1,15 +1,16 @@
 #pragma once
 // A table of values that begin as zero bits, one for each rank of the job, of which few are ever
-// touched: memory is taken, a page at a time, by the first touch.
+// touched: memory is taken, a page at a time, by the first touch. All of it is in this header,
+// since plug-ins use it, which have nothing of base's but headers.
 //
 // Thread rules: those of its values.
+
+#include <sys/mman.h>
 
 #include <cstddef>
 #include <new>
 #include <type_traits>
 #include <utility>
-
-#include "base/os_mapping.h"
 
 namespace gex {
 
@@ -22,16 +23,19 @@ class ZeroedTable {
   ZeroedTable() = default;
   explicit ZeroedTable(std::size_t size) : size_(size) {
     if (size == 0) return;
-    memory_ = os::Mapping::anonymous(size * sizeof(Entry));
-    if (!memory_) throw std::bad_alloc();
-    entries_ = reinterpret_cast<Entry*>(memory_.data());
+    void* const memory = mmap(nullptr, size * sizeof(Entry), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    entries_ = static_cast<Entry*>(memory);
   }
   ZeroedTable(ZeroedTable&& other) noexcept { *this = std::move(other); }
   ZeroedTable& operator=(ZeroedTable&& other) noexcept {
-    memory_ = std::move(other.memory_);
-    entries_ = std::exchange(other.entries_, nullptr);
-    size_ = std::exchange(other.size_, 0);
+    std::swap(entries_, other.entries_);
+    std::swap(size_, other.size_);
     return *this;
+  }
+  ~ZeroedTable() {
+    if (entries_ != nullptr) munmap(entries_, size_ * sizeof(Entry));
   }
 
   std::size_t size() const noexcept { return size_; }
@@ -42,7 +46,6 @@ class ZeroedTable {
   struct Entry {
     Value value;
   };
-  os::Mapping memory_;
   Entry* entries_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -166,6 +166,15 @@ TEST(Report, RefusesWhatIsMoreThanItHas) {
   });
 }
 
+TEST(Report, OffersMemoryOfDevicesWhereItIsTaken) {
+  const Ask of_devices = [](fi_info& hints) {
+    hints.caps |= FI_HMEM;
+    hints.domain_attr->mr_mode |= FI_MR_HMEM;
+  };
+  run({"hmem=interface"}, [&] { EXPECT_FALSE(is_refused(of_devices)); });
+  run({""}, [&] { EXPECT_TRUE(is_refused(of_devices)); });
+}
+
 TEST(Report, RequiresRegistrationAsTheNetworkDoes) {
   run({"mr_mode=virt_addr|endpoint,mr_if_offered=local,key_size=4"}, [] {
     EXPECT_TRUE(is_refused([](fi_info& hints) { hints.domain_attr->mr_mode = FI_MR_VIRT_ADDR; }));

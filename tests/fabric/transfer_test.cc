@@ -200,6 +200,22 @@ TEST(Regions, AreRefused) {
   });
 }
 
+TEST(Regions, OfDevicesAreRefusedAlthoughTheyAreOffered) {
+  run({"hmem=refused"}, [] {
+    Client client;
+    std::uint64_t word = 0;
+    const iovec piece{&word, sizeof word};
+    fi_mr_attr attributes{};
+    attributes.mr_iov = &piece;
+    attributes.iov_count = 1;
+    attributes.access = FI_REMOTE_WRITE;
+    fid_mr* region = nullptr;
+    EXPECT_EQ(fi_mr_regattr(client.domain, &attributes, 0, &region), 0);
+    attributes.iface = FI_HMEM_CUDA;
+    EXPECT_EQ(fi_mr_regattr(client.domain, &attributes, 0, &region), -FI_ENOSYS);
+  });
+}
+
 TEST(Regions, TakeTimeToRegister) {
   run({"mr_microseconds_per_mib=10000"}, [] {
     Client client;

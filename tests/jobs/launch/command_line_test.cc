@@ -347,7 +347,7 @@ std::string place(const std::string& rest, std::uint32_t version = gex::job::pro
 TEST(Place, AnEnvironmentMadeByHandIsRefused) {
   for (const std::string& value :
        {std::string("x"), place(""), place(":"), place(":100:0:2"), place(":100:2:2:5"),
-        place(":100:0:0:5"), place(":100:0:2000:5"), place(":-5:0:2:5"), place(":0:0:2:5x")}) {
+        place(":100:0:0:5"), place(":100:0:5000:5"), place(":-5:0:2:5"), place(":0:0:2:5x")}) {
     const Outcome outcome = Command({probe, "who"}).variable("GEX_JOB", value).run();
     expect_failure(outcome, 1,
                    std::string("gex: GEX_JOB='") + value + "': it is set by gexrun, not by hand");

@@ -121,7 +121,7 @@ TEST(Environment, RequiredWaysAreTaken) {
   expect_refusal(run("shm,emu:fast", "2"), 1,
                  "GEX_REQUIRE=shm,emu:fast: ranks 0 and 2 are connected by emu, which is not");
   expect_refusal(run("shm,ofx:verbs", "0"), 1,
-                 "GEX_REQUIRE=shm,ofx:verbs: there is no network 'ofx'; known: shm, emu");
+                 "GEX_REQUIRE=shm,ofx:verbs: there is no network 'ofx'; known: shm, cuda, emu");
 }
 
 TEST(Environment, UnknownGexVariablesAreWarnedAboutAndUnknownGasnetOnesAreNot) {
