@@ -128,6 +128,15 @@ void end_memory(DeviceHeap* heap) {
   heap->blocks = nullptr;
 }
 
+PointerParts parts_in(const DeviceHeap& heap, std::uintptr_t address) {
+  PointerParts parts;
+  parts.rank = job.rank_me;
+  parts.kind = heap.kind;
+  parts.device = heap.index;
+  parts.address = address;
+  return parts;
+}
+
 /// Returns true if it is true on all ranks.
 bool is_true_on_all(bool here) {
   return reduce_all(int(here), op_fast_min).wait() != 0;
@@ -216,13 +225,8 @@ bool has_memory(const DeviceHeap* heap) {
 
 PointerParts allocate_of(DeviceHeap* heap, std::size_t bytes, std::size_t alignment) {
   if (!has_memory(heap)) fatal_error("the allocator is not active", "device_allocator::allocate");
-  PointerParts block;
-  block.address = heap->blocks->allocate(bytes, alignment);
-  if (block.address == 0) return PointerParts();
-  block.rank = job.rank_me;
-  block.kind = heap->kind;
-  block.device = heap->index;
-  return block;
+  const std::uintptr_t block = heap->blocks->allocate(bytes, alignment);
+  return block == 0 ? PointerParts() : parts_in(*heap, block);
 }
 
 void deallocate_of(DeviceHeap* heap, const PointerParts& block) {
@@ -236,12 +240,7 @@ void deallocate_of(DeviceHeap* heap, const PointerParts& block) {
 PointerParts find_in(const DeviceHeap* heap, const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (!has_memory(heap) || at - heap->base >= heap->blocks->size()) return PointerParts();
-  PointerParts parts;
-  parts.rank = job.rank_me;
-  parts.kind = heap->kind;
-  parts.device = heap->index;
-  parts.address = at;
-  return parts;
+  return parts_in(*heap, at);
 }
 
 int device_of(const PointerParts& parts) {

@@ -128,6 +128,35 @@ auto move_shape(Direction direction, intrank_t rank, const Shape& shape,
   });
 }
 
+template <class T, class Local, class Remote, class Cx>
+auto move_irregular(Direction direction, Local local, Local local_end, Remote remote,
+                    Remote remote_end, const Cx& how) {
+  require_bytes<T>();
+  Ranges ranges;
+  RemoteRanges there(ranges.there);
+  for (; local != local_end; ++local) {
+    ranges.here.push_back(
+        {here(std::get<0>(*local)), std::size_t(std::get<1>(*local)) * sizeof(T)});
+  }
+  for (; remote != remote_end; ++remote) {
+    there.add(std::get<0>(*remote), std::size_t(std::get<1>(*remote)));
+  }
+  return move_ranges(direction, there.rank(), std::move(ranges), how);
+}
+
+template <class T, class Local, class Remote, class Cx>
+auto move_regular(Direction direction, Local local, Local local_end, std::size_t local_count,
+                  Remote remote, Remote remote_end, std::size_t remote_count, const Cx& how) {
+  require_bytes<T>();
+  Ranges ranges;
+  RemoteRanges there(ranges.there);
+  for (; local != local_end; ++local) {
+    ranges.here.push_back({here(*local), local_count * sizeof(T)});
+  }
+  for (; remote != remote_end; ++remote) there.add(*remote, remote_count);
+  return move_ranges(direction, there.rank(), std::move(ranges), how);
+}
+
 }  // namespace detail
 
 /// Of pairs or tuples of an address and a number of elements.
@@ -135,35 +164,15 @@ template <class SourceIterator, class DestinationIterator, class Cx = detail::De
 auto rput_irregular(SourceIterator source, SourceIterator source_end,
                     DestinationIterator destination, DestinationIterator destination_end,
                     const Cx& how = {}) {
-  using T = detail::FirstPointeeOf<DestinationIterator>;
-  detail::require_bytes<T>();
-  detail::Ranges ranges;
-  detail::RemoteRanges remote(ranges.there);
-  for (; source != source_end; ++source) {
-    ranges.here.push_back(
-        {detail::here(std::get<0>(*source)), std::size_t(std::get<1>(*source)) * sizeof(T)});
-  }
-  for (; destination != destination_end; ++destination) {
-    remote.add(std::get<0>(*destination), std::size_t(std::get<1>(*destination)));
-  }
-  return detail::move_ranges(detail::Direction::put, remote.rank(), std::move(ranges), how);
+  return detail::move_irregular<detail::FirstPointeeOf<DestinationIterator>>(
+      detail::Direction::put, source, source_end, destination, destination_end, how);
 }
 template <class SourceIterator, class DestinationIterator, class Cx = detail::DefaultCompletions>
 auto rget_irregular(SourceIterator source, SourceIterator source_end,
                     DestinationIterator destination, DestinationIterator destination_end,
                     const Cx& how = {}) {
-  using T = detail::FirstPointeeOf<DestinationIterator>;
-  detail::require_bytes<T>();
-  detail::Ranges ranges;
-  detail::RemoteRanges remote(ranges.there);
-  for (; source != source_end; ++source) {
-    remote.add(std::get<0>(*source), std::size_t(std::get<1>(*source)));
-  }
-  for (; destination != destination_end; ++destination) {
-    ranges.here.push_back({detail::here(std::get<0>(*destination)),
-                           std::size_t(std::get<1>(*destination)) * sizeof(T)});
-  }
-  return detail::move_ranges(detail::Direction::get, remote.rank(), std::move(ranges), how);
+  return detail::move_irregular<detail::FirstPointeeOf<DestinationIterator>>(
+      detail::Direction::get, destination, destination_end, source, source_end, how);
 }
 
 /// Of addresses, each of so many elements.
@@ -171,31 +180,17 @@ template <class SourceIterator, class DestinationIterator, class Cx = detail::De
 auto rput_regular(SourceIterator source, SourceIterator source_end, std::size_t source_count,
                   DestinationIterator destination, DestinationIterator destination_end,
                   std::size_t destination_count, const Cx& how = {}) {
-  using T = detail::PointeeOf<DestinationIterator>;
-  detail::require_bytes<T>();
-  detail::Ranges ranges;
-  detail::RemoteRanges remote(ranges.there);
-  for (; source != source_end; ++source) {
-    ranges.here.push_back({detail::here(*source), source_count * sizeof(T)});
-  }
-  for (; destination != destination_end; ++destination) {
-    remote.add(*destination, destination_count);
-  }
-  return detail::move_ranges(detail::Direction::put, remote.rank(), std::move(ranges), how);
+  return detail::move_regular<detail::PointeeOf<DestinationIterator>>(
+      detail::Direction::put, source, source_end, source_count, destination, destination_end,
+      destination_count, how);
 }
 template <class SourceIterator, class DestinationIterator, class Cx = detail::DefaultCompletions>
 auto rget_regular(SourceIterator source, SourceIterator source_end, std::size_t source_count,
                   DestinationIterator destination, DestinationIterator destination_end,
                   std::size_t destination_count, const Cx& how = {}) {
-  using T = detail::PointeeOf<DestinationIterator>;
-  detail::require_bytes<T>();
-  detail::Ranges ranges;
-  detail::RemoteRanges remote(ranges.there);
-  for (; source != source_end; ++source) remote.add(*source, source_count);
-  for (; destination != destination_end; ++destination) {
-    ranges.here.push_back({detail::here(*destination), destination_count * sizeof(T)});
-  }
-  return detail::move_ranges(detail::Direction::get, remote.rank(), std::move(ranges), how);
+  return detail::move_regular<detail::PointeeOf<DestinationIterator>>(
+      detail::Direction::get, destination, destination_end, destination_count, source, source_end,
+      source_count, how);
 }
 
 /// Of a part of an array of `Dim` dimensions. Strides are in bytes, extents in elements.
