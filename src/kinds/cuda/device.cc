@@ -144,18 +144,21 @@ CopyStream& Device::stream_for(const void* to, const void* from) const noexcept 
   return kind_at(from) == nullptr ? to_device_ : between_;
 }
 
-void Device::copy_failed(const char* function, Result error, const void* to, const void* from,
-                         std::size_t bytes) const noexcept {
+void Device::require_begun(Result error, const CurrentContext& current, const CopyStream& stream,
+                           const void* to, const void* from, std::size_t bytes) const noexcept {
+  if (error == success) [[likely]]
+    return;
+  const char* const function =
+      current.error() != success ? "cuCtxPushCurrent" : stream.failed_function();
   fatal("memory kinds: CUDA device %u: a copy of %zu bytes from %p to %p: %s", device, bytes, from,
         to, describe(*driver_, function, error).c_str());
 }
 
 void Device::copy(void* to, const void* from, std::size_t bytes) const noexcept {
   const CurrentContext current(*driver_, context_);
-  if (const Result error =
-          current.error() != success ? current.error() : waited_for_.copy(to, from, bytes))
-    copy_failed(current.error() != success ? "cuCtxPushCurrent" : waited_for_.failed_function(),
-                error, to, from, bytes);
+  const Result error =
+      current.error() != success ? current.error() : waited_for_.copy(to, from, bytes);
+  require_begun(error, current, waited_for_, to, from, bytes);
 }
 
 void Device::begin_copy(void* to, const void* from, std::size_t bytes, CompletionTarget done,
@@ -173,9 +176,7 @@ void Device::begin_copy(void* to, const void* from, std::size_t bytes, Completio
     out += part;
     in += part;
   }
-  if (error != success)
-    copy_failed(current.error() != success ? "cuCtxPushCurrent" : stream.failed_function(), error,
-                to, from, bytes);
+  require_begun(error, current, stream, to, from, bytes);
 }
 
 void Device::begin_copy_rows(const Rows& rows, CompletionTarget done,
@@ -197,10 +198,9 @@ void Device::begin_copy_rows(const Rows& rows, CompletionTarget done,
   copy.rows = rows.count;
   const CurrentContext current(*driver_, context_);
   CopyStream& stream = stream_for(rows.to, rows.from);
-  if (const Result error =
-          current.error() != success ? current.error() : stream.begin_rows(copy, done, local))
-    copy_failed(current.error() != success ? "cuCtxPushCurrent" : stream.failed_function(), error,
-                rows.to, rows.from, rows.count * rows.width);
+  const Result error =
+      current.error() != success ? current.error() : stream.begin_rows(copy, done, local);
+  require_begun(error, current, stream, rows.to, rows.from, rows.count * rows.width);
 }
 
 void Device::pin(const HostRange& range, const void* address, std::size_t bytes) const noexcept {

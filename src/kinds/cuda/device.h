@@ -59,8 +59,9 @@ class Device final : public MemoryKind {
   Device(const Driver& driver, DeviceNumber number) noexcept;
   std::string open();
   CopyStream& stream_for(const void* to, const void* from) const noexcept;
-  [[noreturn]] void copy_failed(const char* function, Result error, const void* to,
-                                const void* from, std::size_t bytes) const noexcept;
+  /// Ends the job unless the copy was given to the stream.
+  void require_begun(Result error, const CurrentContext& current, const CopyStream& stream,
+                     const void* to, const void* from, std::size_t bytes) const noexcept;
 
   const Driver* driver_;
   Context context_ = nullptr;
