@@ -21,7 +21,6 @@ struct Routes {
 Immortal<Routes> the_routes;
 
 /// Of the kinds that clients can make there is one.
-constexpr const char* entry = "cuda";
 constexpr const char* name = "CUDA";
 
 std::string in_parentheses(const std::string& reason) {
@@ -35,7 +34,8 @@ void note_route(unsigned endpoint_address, MemoryRoute route) {
   const std::string text = env::text(env::Variable::require);
   const Requirement required(text);
   const std::string memory = std::string(name) + " device " + std::to_string(route.device);
-  if (!is_own && required.names(entry) && !required.accepts(entry, route.way))
+  if (!is_own && required.names(cuda_memory_entry) &&
+      !required.accepts(cuda_memory_entry, route.way))
     fatal(
         "GEX_REQUIRE=%s: rank %u reaches rank %u's segment on %s by %s, which is not in the list%s",
         text.c_str(), gex_proc_.jobrank, route.owner, memory.c_str(), route.way.c_str(),
@@ -59,7 +59,7 @@ std::vector<MemoryRoute> memory_routes() {
 
 void require_memory(const std::string& why) {
   const std::string text = env::text(env::Variable::require);
-  if (Requirement(text).names(entry))
+  if (Requirement(text).names(cuda_memory_entry))
     fatal("GEX_REQUIRE=%s: no %s memory for this process: %s", text.c_str(), name, why.c_str());
 }
 

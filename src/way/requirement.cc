@@ -36,9 +36,8 @@ bool is_shared_memory(std::string_view name) {
   return name == "shm" || name == "smp";
 }
 
-/// The entries that are no networks (way/memory_route.h).
 bool is_kind_of_memory(std::string_view name) {
-  return name == "cuda";
+  return name == cuda_memory_entry;
 }
 
 }  // namespace

@@ -12,6 +12,9 @@
 
 namespace gex {
 
+/// The entry that is no network, but memory of CUDA devices.
+inline constexpr std::string_view cuda_memory_entry = "cuda";
+
 class Requirement {
  public:
   Requirement() = default;
