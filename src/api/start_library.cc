@@ -16,7 +16,6 @@
 #include "team/absence.h"
 #include "team/barrier.h"
 #include "team/exchange.h"
-#include "team/named_barrier.h"
 #include "vis/vis.h"
 
 namespace gex {
@@ -45,7 +44,6 @@ void start_library(const CommandLine& line) {
   atomic::start();
   team::start_exchange();
   team::start_barriers();
-  team::start_named_barrier();
   team::start_absence();
   vis::start();
   coll::start();

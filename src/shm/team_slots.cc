@@ -1,6 +1,7 @@
 #include "shm/team_slots.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <span>
@@ -17,11 +18,11 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-/// For each kind of barrier a slot has a member's own flag and its group's.
-constexpr std::uint32_t flags_each = 2 * barrier_kinds;
+/// For each kind of barrier a slot has a member's own flag and its group's; some lines are spare.
+constexpr std::uint32_t flags_each = std::bit_ceil(2 * barrier_kinds);
 /// Slots whose flags lie together: of each member one page.
 constexpr std::uint32_t group = page / (flags_each * sizeof(BarrierFlag));
-static_assert(group == 16 && max_team_slots % group == 0 && min_team_slots % group == 0);
+static_assert(group == 8 && max_team_slots % group == 0 && min_team_slots % group == 0);
 
 constexpr std::uint64_t flag_bytes(std::uint32_t members) {
   return members * page;

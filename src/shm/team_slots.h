@@ -7,7 +7,7 @@
 // and a member finds those of another by its number, which members exchange when the team is made.
 // Memory is used as slots are touched and is used again by later teams.
 //
-// A process maps what its teams use: flags of 16 slots at a time, of all members, and boards of one
+// A process maps what its teams use: flags of 8 slots at a time, of all members, and boards of one
 // slot at a time, of all members.
 //
 // Thread rules: any thread, any function. All but `reserve` end the job in one line where memory
@@ -24,17 +24,20 @@
 
 namespace gex::shm {
 
-/// A team has two sequences of barriers, each numbered alike by all members.
+/// A team has three sequences of barriers, each numbered alike by all members.
 enum class BarrierKind : std::uint32_t {
   calls,        ///< at which a member arrives in its calls
   completions,  ///< at which it arrives when a collective operation is done there
+  named,        ///< of GASNet-1: one at a time, each with a value of the member
 };
-inline constexpr std::uint32_t barrier_kinds = 2;
+inline constexpr std::uint32_t barrier_kinds = 3;
 
 /// A member shows these of a team's barriers.
 struct alignas(cache_line) BarrierFlag {
   std::atomic<std::uint32_t> number;  ///< of the one at which it has arrived
   std::atomic<std::uint32_t> core;  ///< on which it ran then, where there are more ranks than cores
+  /// Named barriers: the member's, by the parity of their numbers. Written before `number`.
+  std::atomic<std::uint64_t> values[2];
 };
 static_assert(sizeof(BarrierFlag) == cache_line);
 
@@ -48,7 +51,7 @@ class TeamSlots {
  public:
   static constexpr std::uint32_t none = ~0U;
 
-  /// Bytes that `count` slots of each of `members` take in the file; `count` is a multiple of 16.
+  /// Bytes that `count` slots of each of `members` take in the file; `count` is a multiple of 8.
   static std::uint64_t bytes(std::uint32_t members, std::uint32_t count) noexcept;
   /// How many of these take at most `limit` bytes; at least `min_team_slots`.
   static std::uint32_t count_within(std::uint64_t limit, std::uint32_t members) noexcept;

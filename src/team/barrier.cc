@@ -76,6 +76,7 @@ std::atomic<std::uint64_t> messages_sent{0};
 
 constinit am::Internal barrier_message{"barrier"};
 constinit am::Internal completion_message{"barrier of completions"};
+constinit am::Internal named_message{"named barrier"};
 
 am::Internal& message_of(TeamBarrier::Kind kind) noexcept {
   return kind == TeamBarrier::Kind::calls ? barrier_message : completion_message;
@@ -93,7 +94,7 @@ void keep_early(std::vector<TeamBarrier::Arrival>& early, const TeamBarrier::Arr
   if (same->source != arrival.source)
     fatal("rank %u: a barrier message of round %u, which rank %u sends", arrival.source,
           arrival.round, same->source);
-  if (!reached(same->number, arrival.number)) same->number = arrival.number;
+  if (!reached(same->number, arrival.number)) *same = arrival;
 }
 
 struct ArrivalFields {
@@ -102,18 +103,39 @@ struct ArrivalFields {
   std::uint32_t number;
 };
 
-template <TeamBarrier::Kind kind>
-void on_barrier(gex_Token_t token, const ArrivalFields& fields, void*, std::size_t) noexcept {
+struct NamedFields {
+  ArrivalFields arrival;
+  std::int32_t knowledge;
+  std::int32_t id;
+};
+
+void receive(gex_Token_t token, TeamBarrier::Kind kind, const ArrivalFields& fields,
+             std::uint64_t value) noexcept {
   Registry& registry = the_registry.get();
   const OptionalGuard guard(registry.lock, true);
   Registry::Entry& entry =
       registry.entries[{fields.team, token->header.endpoints().target_address(), kind}];
-  const TeamBarrier::Arrival arrival{
-      .source = token->header.source, .round = fields.round, .number = fields.number};
+  const TeamBarrier::Arrival arrival{.source = token->header.source,
+                                     .round = fields.round,
+                                     .number = fields.number,
+                                     .value = value};
   if (entry.barrier != nullptr)
     entry.barrier->arrived(arrival);
   else
     keep_early(entry.early, arrival);
+}
+
+template <TeamBarrier::Kind kind>
+void on_barrier(gex_Token_t token, const ArrivalFields& fields, void*, std::size_t) noexcept {
+  receive(token, kind, fields, 0);
+}
+
+void on_named_barrier(gex_Token_t token, const NamedFields& fields, void*, std::size_t) noexcept {
+  if (fields.knowledge < 0 || fields.knowledge > static_cast<int>(team::Knowledge::mismatch))
+    fatal("rank %u: a named barrier's message has the invalid state %d", token->header.source,
+          fields.knowledge);
+  receive(token, TeamBarrier::Kind::named, fields.arrival,
+          team::packed({static_cast<team::Knowledge>(fields.knowledge), fields.id}));
 }
 
 }  // namespace
@@ -217,6 +239,35 @@ std::uint32_t TeamBarrier::start() noexcept {
   return number;
 }
 
+std::uint32_t TeamBarrier::start(const team::BarrierValue& value) noexcept {
+  const unsigned place = place_of(started() + 1);
+  // Relaxed: `start` releases it with the number.
+  auto& word = own_flag_ != nullptr ? own_flag_->values[place] : own_values_[place];
+  word.store(packed(value), std::memory_order_relaxed);
+  return start();
+}
+
+team::BarrierValue TeamBarrier::value_here(std::uint32_t number) const noexcept {
+  const unsigned place = place_of(number);
+  // Relaxed: the numbers that were acquired order it.
+  const auto value_in = [](const std::atomic<std::uint64_t>& word) {
+    return team::unpacked(word.load(std::memory_order_relaxed));
+  };
+  if (flags_.empty()) return value_in(own_values_[place]);
+  team::BarrierValue value;
+  for (const shm::BarrierFlag* const flag : flags_)
+    value = combine(value, value_in(flag->values[place]));
+  return value;
+}
+
+team::BarrierValue TeamBarrier::value() const noexcept {
+  const std::uint32_t number = started();
+  if (shape_ == team::BarrierShape::flags || team_.size == 1) return value_here(number);
+  const bool met_here = done_at_ == &done_;
+  const auto& values = met_here ? results_ : group_flags_.front()->values;
+  return team::unpacked(values[place_of(number)].load(std::memory_order_relaxed));
+}
+
 bool TeamBarrier::done(std::uint32_t number) noexcept {
   if (shape_ != team::BarrierShape::flags)
     return reached(done_at_->load(std::memory_order_acquire), number);
@@ -246,14 +297,20 @@ bool TeamBarrier::needs_core(std::uint32_t number) const noexcept {
 }
 
 void TeamBarrier::arrived(const Arrival& arrival) noexcept {
-  const auto& [source, round, number] = arrival;
+  const auto& [source, round, number, value] = arrival;
   if (round >= rounds_.size())
     fatal("rank %u: a barrier message names round %u of %zu", source, round, rounds_.size());
   const gex_Rank_t from = rounds_[round].from;
   if (team_.jobrank_of(from) != source)
     fatal("rank %u: a barrier message of round %u, which rank %u sends", source, round,
           team_.jobrank_of(from));
-  std::atomic<std::uint32_t>& received = rounds_[round].received;
+  // A member has no barrier but the next one to start before this one is done here.
+  if (kind_ == Kind::named && number - done_.load(std::memory_order_relaxed) - 1 > 1)
+    fatal("rank %u: a named barrier's message is of barrier %u, %u are done here", source, number,
+          done_.load(std::memory_order_relaxed));
+  const unsigned place = place_of(number);
+  rounds_[round].values[place].store(value, std::memory_order_relaxed);
+  std::atomic<std::uint32_t>& received = rounds_[round].received[place];
   // Messages may overtake each other: the furthest counts.
   std::uint32_t seen = received.load(std::memory_order_relaxed);
   while (!reached(seen, number) &&
@@ -282,20 +339,38 @@ bool TeamBarrier::advance_group() noexcept {
   return true;
 }
 
+bool TeamBarrier::send(unsigned round, std::uint32_t number,
+                       const team::BarrierValue& value) noexcept {
+  const ArrivalFields fields{team_.id(), round, number};
+  const gex_Rank_t to = rounds_[round].to;
+  const auto send_packed = [&](const auto& packed, am::Internal& what) {
+    am::Outbound message = packed.message_for(what);
+    message.endpoints = am::endpoints_of(team_.endpoint, team_.endpoint_of(to));
+    // Never waits: what finds no room is sent by a later poll.
+    return am::send_request(team_.jobrank_of(to), message, true) == 0;
+  };
+  if (kind_ == Kind::named)
+    return send_packed(
+        am::Packed(NamedFields{fields, static_cast<std::int32_t>(value.knowledge), value.id}),
+        named_message);
+  return send_packed(am::Packed(fields), message_of(kind_));
+}
+
 /// Sends what can be sent, and takes what has come, round by round.
 bool TeamBarrier::advance_rounds() noexcept {
   bool changed = false;
   std::uint32_t level = started_.load(std::memory_order_acquire);
   if (!flags_.empty()) level = least_of(flags_, level);
+  const std::uint32_t before = done_.load(std::memory_order_relaxed);
+  const bool named = kind_ == Kind::named;
+  if (named && level == before) return false;
+  team::BarrierValue value = named ? value_here(level) : team::BarrierValue{};
+  const unsigned place = place_of(level);
   bool all_rounds = true;
   for (unsigned k = 0; k < rounds_.size(); ++k) {
     Round& round = rounds_[k];
     if (round.sent.load(std::memory_order_relaxed) != level) {
-      const am::Packed packed(ArrivalFields{team_.id(), k, level});
-      am::Outbound message = packed.message_for(message_of(kind_));
-      message.endpoints = am::endpoints_of(team_.endpoint, team_.endpoint_of(round.to));
-      // Never waits: what finds no room is sent by a later poll.
-      if (am::send_request(team_.jobrank_of(round.to), message, true) != 0) {
+      if (!send(k, level, value)) {
         all_rounds = false;
         break;
       }
@@ -303,13 +378,22 @@ bool TeamBarrier::advance_rounds() noexcept {
       messages_sent.fetch_add(1, std::memory_order_relaxed);
       changed = true;
     }
-    const std::uint32_t received = round.received.load(std::memory_order_acquire);
-    if (!reached(received, level)) level = received;
+    const std::uint32_t received = round.received[place].load(std::memory_order_acquire);
+    if (!named) {
+      if (!reached(received, level)) level = received;
+      continue;
+    }
+    if (received != level) {
+      all_rounds = false;
+      break;
+    }
+    value = combine(value, team::unpacked(round.values[place].load(std::memory_order_relaxed)));
   }
-  const std::uint32_t before = done_.load(std::memory_order_relaxed);
   if (all_rounds && level != before && reached(level, before)) {
+    if (named) results_[place].store(packed(value), std::memory_order_relaxed);
     done_.store(level, std::memory_order_release);
     if (led_flag_ != nullptr) {
+      if (named) led_flag_->values[place].store(packed(value), std::memory_order_relaxed);
       // Release: hands on what all members released.
       led_flag_->number.store(level, std::memory_order_release);
       ring_neighbors();
@@ -413,6 +497,7 @@ void start_barriers() {
   using Kind = TeamBarrier::Kind;
   am::register_request<on_barrier<Kind::calls>>(message_of(Kind::calls));
   am::register_request<on_barrier<Kind::completions>>(message_of(Kind::completions));
+  am::register_request<on_named_barrier>(named_message);
   register_poller([]() noexcept { return the_active.get().advance(); });
 }
 

@@ -19,6 +19,10 @@
 //
 // To arrive at a number is to have arrived at all before it, so what is not arrived at in calls, as
 // Team::barrier is, has a TeamBarrier of another kind, with numbers, flags and messages of its own.
+//
+// Named barriers are one at a time. Each member arrives with a value, and flags and messages carry
+// what values make together. A member can be one barrier ahead, so values have two places, by the
+// parity of the number.
 
 #include <atomic>
 #include <cstdint>
@@ -28,6 +32,7 @@
 #include "shm/team_slots.h"
 #include "team/barrier_flags.h"
 #include "team/barrier_plan.h"
+#include "team/barrier_value.h"
 
 namespace gex {
 
@@ -38,6 +43,7 @@ class TeamBarrier {
     gex_Rank_t source;
     unsigned round;
     std::uint32_t number;
+    std::uint64_t value = 0;  ///< of named barriers
   };
 
   using Kind = shm::BarrierKind;
@@ -53,9 +59,14 @@ class TeamBarrier {
   /// Arrives; returns the barrier's number. One thread at a time. Release: what this thread did
   /// before is seen by every thread that finds the barrier done.
   std::uint32_t start() noexcept;
+  /// Arrives at a named barrier, once the one before is done.
+  std::uint32_t start(const team::BarrierValue& value) noexcept;
 
   /// Acquire on success. Any thread.
   bool done(std::uint32_t number) noexcept;
+
+  /// What the values of all members make, of the named barrier that was last started and is done.
+  team::BarrierValue value() const noexcept;
 
   /// Returns true if a member that has not arrived at it may be waiting for this thread's core.
   /// False: all of them were last seen on others.
@@ -91,6 +102,14 @@ class TeamBarrier {
   void meet(const std::vector<std::uint32_t>& participants);
   bool advance_group() noexcept;
   bool advance_rounds() noexcept;
+  /// Sends a round's message; false: there is no room.
+  bool send(unsigned round, std::uint32_t number, const team::BarrierValue& value) noexcept;
+  /// The place of what belongs to a number.
+  unsigned place_of(std::uint32_t number) const noexcept {
+    return kind_ == Kind::named ? number & 1 : 0;
+  }
+  /// What the values of this member and of those whose flags it watches make.
+  team::BarrierValue value_here(std::uint32_t number) const noexcept;
 
   Team& team_;
   team::BarrierShape shape_;
@@ -111,10 +130,14 @@ class TeamBarrier {
   struct Round {
     gex_Rank_t to;
     gex_Rank_t from;
-    std::atomic<std::uint32_t> received{0};
-    std::atomic<std::uint32_t> sent{0};  ///< relaxed: orders nothing
+    std::atomic<std::uint32_t> received[2] = {};  ///< the furthest, by place
+    std::atomic<std::uint64_t> values[2] = {};    ///< written before `received`
+    std::atomic<std::uint32_t> sent{0};           ///< relaxed: orders nothing
   };
   std::vector<Round> rounds_;  ///< empty: another member meets the others for this one
+  /// Named: own values where there is no flag, and what all values make where there are rounds.
+  std::atomic<std::uint64_t> own_values_[2] = {};
+  std::atomic<std::uint64_t> results_[2] = {};
   std::atomic<bool> advancing_{false};
   std::atomic<std::int32_t> events_{0};
   std::vector<std::uint32_t> slots_;

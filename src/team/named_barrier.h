@@ -1,21 +1,14 @@
 #pragma once
 // The GASNet-1 barrier: over the primordial team, split in two, with identifiers that must agree.
-//
-// Dissemination of values: "nothing named yet", "id N", or "mismatch". Combining two of these is
-// idempotent, so a value that reaches a rank twice does no harm.
+// It is a TeamBarrier of the kind that carries values (barrier_value.h).
 
 #include <gasnetex.h>
 
 #include <cstdint>
 
+#include "team/barrier_value.h"
+
 namespace gex::team {
-
-enum class Knowledge : std::int32_t { anonymous, named, mismatch };
-
-struct BarrierValue {
-  Knowledge knowledge = Knowledge::anonymous;
-  std::int32_t id = 0;
-};
 
 struct BarrierArguments {
   int id = 0;
@@ -24,7 +17,6 @@ struct BarrierArguments {
 
 /// The value of a rank that calls with these arguments.
 BarrierValue value_of(const BarrierArguments& arguments) noexcept;
-BarrierValue combine(const BarrierValue& a, const BarrierValue& b) noexcept;
 /// Returns true if a wait or try with these arguments does not fit a barrier whose combined value
 /// is `value`. The flags of notify and wait may differ: one without an id fits any, and an id must
 /// be the one in `value`, if that has one.
@@ -42,7 +34,5 @@ struct NamedBarrierState {
   bool under_way;
 };
 NamedBarrierState named_barrier_state() noexcept;
-
-void start_named_barrier();
 
 }  // namespace gex::team

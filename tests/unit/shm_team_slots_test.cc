@@ -52,7 +52,8 @@ TEST_F(Slots, NoTwoThingsOverlapAndAllMembersSeeThem) {
   std::uint32_t value = 0;
   for (std::uint32_t slot = 0; slot < count; ++slot) {
     for (std::uint32_t member = 0; member < members; ++member) {
-      for (const BarrierKind kind : {BarrierKind::calls, BarrierKind::completions}) {
+      for (const BarrierKind kind :
+           {BarrierKind::calls, BarrierKind::completions, BarrierKind::named}) {
         add(one_.barrier_flag(slot, kind, member));
         add(one_.group_flag(slot, kind, member));
         one_.barrier_flag(slot, kind, member).number = ++value;
@@ -71,7 +72,8 @@ TEST_F(Slots, NoTwoThingsOverlapAndAllMembersSeeThem) {
   value = 0;
   for (std::uint32_t slot = 0; slot < count; ++slot) {
     for (std::uint32_t member = 0; member < members; ++member) {
-      for (const BarrierKind kind : {BarrierKind::calls, BarrierKind::completions}) {
+      for (const BarrierKind kind :
+           {BarrierKind::calls, BarrierKind::completions, BarrierKind::named}) {
         EXPECT_EQ(other_.barrier_flag(slot, kind, member).number, ++value);
         EXPECT_EQ(other_.group_flag(slot, kind, member).number, ++value);
       }

@@ -104,8 +104,8 @@ def main():
         most = exchanges * MAX_BLOCK * (len(parent) * (end_of(rank, ranks) - rank) + len(children) * ranks)
         check(sent <= most, f"rank {rank}: {sent} bytes of exchanges, more than {most}")
         # Start-up has none over messages.
-        check(barrier_messages == BARRIERS * barrier_messages_of(rank, ranks),
-              f"rank {rank}: {barrier_messages} messages of {BARRIERS} barriers")
+        check(barrier_messages == 2 * BARRIERS * barrier_messages_of(rank, ranks),
+              f"rank {rank}: {barrier_messages} messages of {BARRIERS} barriers of each kind")
         met, others = peers[rank]
         check(others == ranks - 1, f"rank {rank} has {others} peers")
         most = len(partners_of(rank, ranks))
