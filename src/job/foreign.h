@@ -2,8 +2,9 @@
 // Joining the job of a foreign launcher: mpirun, mpiexec, srun.
 //
 // The launcher's process manager (process_manager.h) provides rank and size, and a key-value store,
-// by which processes publish the host that each runs on and the addresses of the guardians. The
-// first rank of a host starts the guardian there, which adopts the ranks as they connect; with
+// by which processes publish the host that each runs on and the addresses of the guardians. A rank
+// reads values of its own node; the lowest of a node reads one of each node too. The first rank of
+// a host starts the guardian there, which adopts the ranks as they connect; with
 // several hosts rank 0 starts the root. From then on a job runs as under gexrun, except that the
 // ranks are children of the launcher, which has started them, reads their output and gets their
 // exit status.

@@ -30,18 +30,19 @@ class Pmi1 final : public ProcessManager {
   std::uint32_t rank() const noexcept override { return place_.rank; }
   std::uint32_t size() const noexcept override { return place_.size; }
 
-  bool put(const std::string& key, const std::string& value) override {
+  std::vector<std::uint32_t> node_of_ranks() override {
+    return nodes_of_mapping(look_up(pmi_mapping_key).value_or(""), place_.size);
+  }
+
+  bool put(const std::string& key, const std::string& value, Reach) override {
     return ask("cmd=put kvsname=" + table_ + " key=" + pmi_key(place_.rank, key) +
                    " value=" + value,
                "put_result")
         .has_value();
   }
-  bool fence() override { return ask("cmd=barrier_in", "barrier_out").has_value(); }
+  bool fence(Reach) override { return ask("cmd=barrier_in", "barrier_out").has_value(); }
   std::optional<std::string> get(std::uint32_t rank, const std::string& key) override {
-    const auto answer =
-        ask("cmd=get kvsname=" + table_ + " key=" + pmi_key(rank, key), "get_result");
-    if (!answer) return std::nullopt;
-    return pmi_value(*answer, "value", ' ');
+    return look_up(pmi_key(rank, key));
   }
 
   void leave() noexcept override {
@@ -51,6 +52,12 @@ class Pmi1 final : public ProcessManager {
   }
 
  private:
+  std::optional<std::string> look_up(const std::string& key) {
+    const auto answer = ask("cmd=get kvsname=" + table_ + " key=" + key, "get_result");
+    if (!answer) return std::nullopt;
+    return pmi_value(*answer, "value", ' ');
+  }
+
   std::optional<std::string> ask(const std::string& line, const std::string& expected) {
     std::optional<std::string> answer;
     if (wire_.send(line + '\n')) answer = wire_.receive_line();

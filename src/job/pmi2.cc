@@ -51,10 +51,16 @@ class Pmi2 final : public ProcessManager {
   std::uint32_t rank() const noexcept override { return place_.rank; }
   std::uint32_t size() const noexcept override { return place_.size; }
 
-  bool put(const std::string& key, const std::string& value) override {
+  std::vector<std::uint32_t> node_of_ranks() override {
+    const auto answer = ask("info-getjobattr", std::string("key=") + pmi_mapping_key + ';');
+    if (!answer) return {};
+    return nodes_of_mapping(pmi_value(*answer, "value", ';'), place_.size);
+  }
+
+  bool put(const std::string& key, const std::string& value, Reach) override {
     return ask("kvs-put", "key=" + pmi_key(place_.rank, key) + ";value=" + value + ';').has_value();
   }
-  bool fence() override { return ask("kvs-fence", "").has_value(); }
+  bool fence(Reach) override { return ask("kvs-fence", "").has_value(); }
   std::optional<std::string> get(std::uint32_t rank, const std::string& key) override {
     // An empty job id is this job; source -1 is any, since the key contains the rank.
     const auto answer = ask("kvs-get", "jobid=;srcid=-1;key=" + pmi_key(rank, key) + ';');
@@ -81,7 +87,7 @@ class Pmi2 final : public ProcessManager {
     std::optional<std::string> answer;
     if (wire_.send(framed("cmd=" + command + ';' + words))) answer = receive_message();
     if (!answer) {
-      error_ = wire_.error().empty() ? "its message has no length" : wire_.error();
+      error_ = wire_.error();
       return std::nullopt;
     }
     if (pmi_value(*answer, "cmd", ';') == command + "-response" &&
@@ -100,7 +106,10 @@ class Pmi2 final : public ProcessManager {
     const auto [rest, error] = std::from_chars(length->data() + first, end, bytes);
     // Some launchers pad the number on the right.
     const std::string_view behind(rest, static_cast<std::size_t>(end - rest));
-    if (error != std::errc() || behind.find_first_not_of(' ') != behind.npos) return std::nullopt;
+    if (error != std::errc() || behind.find_first_not_of(' ') != behind.npos) {
+      wire_.fail("its message has no length");
+      return std::nullopt;
+    }
     return wire_.receive(bytes);
   }
 

@@ -57,6 +57,37 @@ std::string pmi_value(std::string_view text, std::string_view key, char separato
   return {};
 }
 
+std::vector<std::uint32_t> nodes_of_mapping(std::string_view mapping, std::uint32_t ranks) {
+  constexpr std::string_view begin = "(vector";
+  if (!mapping.starts_with(begin) || !mapping.ends_with(')')) return {};
+  std::vector<std::uint32_t> numbers;  // three for each block
+  const char* at = mapping.data() + begin.size();
+  const char* const end = mapping.data() + mapping.size();
+  while (at != end) {
+    std::uint32_t number = 0;
+    const auto [rest, error] = std::from_chars(at, end, number);
+    if (error == std::errc()) {
+      numbers.push_back(number);
+      at = rest;
+    } else if (error == std::errc::result_out_of_range || !std::strchr("(),", *at)) {
+      return {};
+    } else {
+      ++at;
+    }
+  }
+  if (numbers.empty() || numbers.size() % 3 != 0) return {};
+  std::vector<std::uint32_t> nodes;
+  for (std::size_t before = 0; nodes.size() < ranks; before = nodes.size()) {
+    for (std::size_t block = 0; block < numbers.size(); block += 3) {
+      const std::uint64_t places = std::uint64_t{numbers[block + 1]} * numbers[block + 2];
+      for (std::uint64_t place = 0; place < places && nodes.size() < ranks; ++place)
+        nodes.push_back(numbers[block] + static_cast<std::uint32_t>(place / numbers[block + 2]));
+    }
+    if (nodes.size() == before) return {};
+  }
+  return nodes;
+}
+
 PmiWire::PmiWire(int descriptor) : descriptor_(descriptor) {
   struct stat status {};
   fstat(descriptor_, &status);
@@ -69,6 +100,7 @@ bool PmiWire::is_open() const noexcept {
 }
 
 bool PmiWire::send(std::string_view bytes) {
+  if (!error_.empty()) return false;
   while (!bytes.empty()) {
     // A connection that the launcher has closed is an error, not a signal that ends the rank.
     ssize_t written = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gex::job {
 
@@ -34,7 +35,7 @@ class PmiWire {
   }
 
   /// These return false or empty if the connection is broken or a message too long; `error` is the
-  /// reason.
+  /// reason. Nothing more is sent then.
   bool send(std::string_view bytes);
   std::optional<std::string> receive_line();
   std::optional<std::string> receive(std::size_t bytes);
@@ -49,6 +50,8 @@ class PmiWire {
   void finalize(std::string_view bytes, bool (*whole)(std::string_view) noexcept) noexcept;
 
   const std::string& error() const noexcept { return error_; }
+  /// What was received is no message: where the next one begins is not known.
+  void fail(std::string error) { error_ = std::move(error); }
 
  private:
   /// Receives one byte and no more, since an MPI library may read the following ones.
@@ -63,6 +66,13 @@ class PmiWire {
 
 /// The key of a rank's value in the table that all ranks share.
 std::string pmi_key(std::uint32_t rank, const std::string& key);
+
+/// The key, in the table, of the launcher's account of nodes.
+inline constexpr char pmi_mapping_key[] = "PMI_process_mapping";
+
+/// The number of each rank's node, by that account: "(vector,(FIRST NODE,NODES,RANKS OF
+/// EACH),...)", over and over until all ranks have one. Empty if the text is no such account.
+std::vector<std::uint32_t> nodes_of_mapping(std::string_view mapping, std::uint32_t ranks);
 
 /// The value of `key=VALUE` in a list of such words, each ended by `separator` or the end of the
 /// line.

@@ -126,20 +126,35 @@ class Pmix final : public ProcessManager {
   std::uint32_t rank() const noexcept override { return self_.rank; }
   std::uint32_t size() const noexcept override { return size_; }
 
-  bool put(const std::string& key, const std::string& value) override {
+  std::vector<std::uint32_t> node_of_ranks() override {
+    std::vector<std::uint32_t> nodes(size_);
+    pmix_proc_t peer = self_;
+    for (peer.rank = 0; peer.rank < size_; ++peer.rank) {
+      pmix_value_t* got = nullptr;
+      if (library_.get(&peer, PMIX_NODEID, nullptr, 0, &got) != PMIX_SUCCESS) return {};
+      const Value value(got);
+      if (value->type != PMIX_UINT32) return {};
+      nodes[peer.rank] = value->data.uint32;
+    }
+    return nodes;
+  }
+
+  bool put(const std::string& key, const std::string& value, Reach reach) override {
     pmix_value_t given{};
     given.type = PMIX_STRING;
     given.data.string = const_cast<char*>(value.c_str());
-    return holds("PMIx_Put", library_.put(PMIX_GLOBAL, ("gex." + key).c_str(), &given));
+    return holds("PMIx_Put", library_.put(reach == Reach::node ? PMIX_LOCAL : PMIX_GLOBAL,
+                                          ("gex." + key).c_str(), &given));
   }
 
-  bool fence() override {
+  bool fence(Reach reach) override {
     if (!holds("PMIx_Commit", library_.commit())) return false;
-    // Collect the data of all processes, so that PMIx_Get needs no communication.
+    // Each node's server gets what all processes have put for the job, so that PMIx_Get needs no
+    // communication.
     pmix_info_t collect{};
     std::strncpy(collect.key, PMIX_COLLECT_DATA, sizeof collect.key - 1);
     collect.value.type = PMIX_BOOL;
-    collect.value.data.flag = true;
+    collect.value.data.flag = reach == Reach::job;
     Fence fence;
     const pmix_status_t begun = library_.fence(nullptr, 0, &collect, 1, Fence::complete, &fence);
     if (begun == PMIX_OPERATION_SUCCEEDED) return true;

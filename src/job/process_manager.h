@@ -6,8 +6,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gex::job {
+
+/// Which processes read a value.
+enum class Reach : std::uint8_t {
+  node,  ///< those of the same node, as the launcher numbers nodes
+  job,
+};
 
 /// Thread rules: one thread, but for `leave`.
 class ProcessManager {
@@ -19,11 +26,15 @@ class ProcessManager {
   virtual std::uint32_t rank() const noexcept = 0;
   virtual std::uint32_t size() const noexcept = 0;
 
+  /// The number of each rank's node, by the launcher's account; empty if it has none.
+  virtual std::vector<std::uint32_t> node_of_ranks() = 0;
+
   /// Publishes a value of at most 1000 letters, digits and ".:,/-_". It can be read after the next
-  /// `fence`. Returns false on failure; `error` is the reason.
-  virtual bool put(const std::string& key, const std::string& value) = 0;
-  /// Collective over all processes of the launcher's job.
-  virtual bool fence() = 0;
+  /// `fence` of that reach. Returns false on failure; `error` is the reason.
+  virtual bool put(const std::string& key, const std::string& value, Reach reach) = 0;
+  /// Collective over all processes of the launcher's job. `reach`: the widest of the values that
+  /// have been put since the last one; a fence of reach `node` moves no values between nodes.
+  virtual bool fence(Reach reach) = 0;
   /// The value that `rank` has published under the key.
   virtual std::optional<std::string> get(std::uint32_t rank, const std::string& key) = 0;
 

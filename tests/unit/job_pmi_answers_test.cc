@@ -154,11 +154,12 @@ bool are_framed(std::string_view text, std::size_t count) {
 struct Count {
   int connected = 0;
   int refused = 0;
+  int accounts_of_nodes = 0;
   int values = 0;
   int without_value = 0;
 };
 
-/// Connects, puts, fences and gets like a rank; `taken` checks how much was read.
+/// Connects, asks for nodes, puts, fences and gets like a rank; `taken` checks how much was read.
 template <class Connect>
 void try_answers(const std::string& answers, Connect connect, const char* protocol,
                  bool (*taken)(std::string_view, std::size_t), Count& count) {
@@ -180,7 +181,10 @@ void try_answers(const std::string& answers, Connect connect, const char* protoc
   EXPECT_EQ(why, "");
   EXPECT_EQ(connected->rank(), 1u);
   EXPECT_EQ(connected->size(), 3u);
-  if (!connected->put("place", "a:1") || !connected->fence()) {
+  const std::vector<std::uint32_t> nodes = connected->node_of_ranks();
+  EXPECT_TRUE(nodes.empty() || nodes.size() == 3) << nodes.size();
+  if (!nodes.empty()) ++count.accounts_of_nodes;
+  if (!connected->put("place", "a:1", Reach::job) || !connected->fence(Reach::job)) {
     EXPECT_NE(connected->error(), "");
   } else if (const std::optional<std::string> value = connected->get(0, "place")) {
     EXPECT_LE(value->size(), longest);
@@ -201,6 +205,7 @@ void try_answers(const std::string& answers, Connect connect, const char* protoc
 void expect_all_tried(const Count& count) {
   EXPECT_GT(count.connected, rounds / 10);
   EXPECT_GT(count.refused, rounds / 10);
+  EXPECT_GT(count.accounts_of_nodes, rounds / 20);
   EXPECT_GT(count.values, rounds / 20);
   EXPECT_GT(count.without_value, rounds / 100);
 }
@@ -213,6 +218,7 @@ TEST(PmiAnswers, Pmi1TakesOrRefusesAnyText) {
     const std::vector<std::vector<std::string>> answers = {
         {"cmd=response_to_init", "pmi_version=1", "pmi_subversion=1", "rc=0"},
         {"cmd=my_kvsname", "kvsname=kvs_1"},
+        {"cmd=get_result", "rc=0", "msg=success", "value=(vector,(0,2,2))"},
         {"cmd=put_result", "rc=0", "msg=success"},
         {"cmd=barrier_out"},
         {"cmd=get_result", "rc=0", "msg=success", "value=10.0.0.1:77,abc"},
@@ -249,6 +255,7 @@ TEST(PmiAnswers, Pmi2TakesOrRefusesAnyText) {
     if (random.below(8) == 0) responses = mangled(random, responses);
     const std::vector<std::vector<std::string>> answers = {
         {"cmd=fullinit-response", "pmi-version=2", "rank=1", "size=3", "rc=0"},
+        {"cmd=info-getjobattr-response", "found=TRUE", "value=(vector,(0,2,2))", "rc=0"},
         {"cmd=kvs-put-response", "rc=0"},
         {"cmd=kvs-fence-response", "rc=0"},
         {"cmd=kvs-get-response", "flag=TRUE", "value=10.0.0.1:77,abc", "rc=0"},

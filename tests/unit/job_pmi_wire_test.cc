@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace gex::job {
 namespace {
@@ -22,6 +23,17 @@ TEST(PmiValue, IsTheWordBehindItsKey) {
   EXPECT_EQ(pmi_value("", "cmd", ' '), "");
   EXPECT_EQ(pmi_value("cmd=x;key=;rc=0;", "key", ';'), "");
   EXPECT_EQ(pmi_value("cmd=x;key=;rc=0;", "rc", ';'), "0");
+}
+
+TEST(NodesOfMapping, AreThoseOfTheBlocksInTurn) {
+  using Nodes = std::vector<std::uint32_t>;
+  EXPECT_EQ(nodes_of_mapping("(vector,(0,1,4))", 4), (Nodes{0, 0, 0, 0}));
+  EXPECT_EQ(nodes_of_mapping("(vector,(0,2,2),(5,1,1))", 5), (Nodes{0, 0, 1, 1, 5}));
+  EXPECT_EQ(nodes_of_mapping("(vector,(0,2,1))", 5), (Nodes{0, 1, 0, 1, 0}));
+  for (const char* const text :
+       {"", "(vector", "(vector)", "(vector,(0,1))", "(vector,(0,0,4))", "(vector,(0,1,0))",
+        "(vector,(0,1,-4))", "(vector,(0,1,99999999999))", "(vector,(a,1,4))", "(0,1,4)"})
+    EXPECT_EQ(nodes_of_mapping(text, 4), Nodes()) << text;
 }
 
 class PmiWireTest : public testing::Test {
