@@ -16,9 +16,9 @@
 #include <atomic>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "base/cache_line.h"
+#include "base/zeroed_table.h"
 #include "net/kit/stamp.h"
 
 namespace gex::net {
@@ -67,7 +67,8 @@ class LossDetector {
       if (!ask(rank, Tally{peer.round + 1, 0, 0, 0})) continue;
       ++peer.round;
       peer.asked = sent;
-      peer.interval_ns = std::min(2 * peer.interval_ns, longest_interval_ns);
+      peer.interval_ns =
+          std::clamp(2 * peer.interval_ns, shortest_interval_ns, longest_interval_ns);
       peer.next_ns = now_ns + peer.interval_ns;
     }
   }
@@ -89,7 +90,7 @@ class LossDetector {
     PeerCounts& peer = peers_[rank];
     // Of a question that was given up: its snapshot is forgotten.
     if (answer.round != peer.round) return 0;
-    peer.interval_ns = shortest_interval_ns / 2;
+    peer.interval_ns = 0;
     peer.next_ns = std::min(peer.next_ns, next_look_ns_);
     if (answer.received >= peer.asked) {
       peer.confirmed = peer.asked;
@@ -120,11 +121,11 @@ class LossDetector {
     std::uint64_t long_before = 0;  ///< and before the one before that
     bool had_surplus = false;       ///< in the last answer
     std::uint32_t late_rounds = 0;  ///< in which those were still missing
-    std::uint64_t interval_ns = shortest_interval_ns / 2;
+    std::uint64_t interval_ns = 0;  ///< between the last question and the next; 0: none was asked
     std::uint64_t next_ns = 0;
   };
 
-  std::vector<PeerCounts> peers_;
+  ZeroedTable<PeerCounts> peers_;
   bool threaded_;
   std::uint32_t patience_;
   std::uint64_t next_look_ns_ = 0;

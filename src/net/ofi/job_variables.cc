@@ -16,6 +16,12 @@ constexpr std::uint32_t least_universe = 256;
 /// From so many ranks on, receive buffers for each connection take more memory than is reasonable.
 constexpr std::uint32_t many_connections = 64;
 
+/// Receive buffers that rxm posts for a connection, or for all that share them. Over TCP it would
+/// post 4096, which are 70 MB in each rank, and no measurement is faster with them; over verbs the
+/// first is its own number.
+constexpr const char* receives_of_connection = "128";
+constexpr const char* shared_receives = "1024";
+
 /// How long a provider waits for a peer at the first contact before it ends the process. The peer
 /// may compute meanwhile; whether it has died is the guardian's matter.
 constexpr const char* seconds_of_contact = "86400";
@@ -40,7 +46,10 @@ std::vector<JobVariable> job_variables(std::uint64_t cookie, std::uint32_t ranks
   for (const char* name : {"FI_PSM2_CONN_TIMEOUT", "FI_PSM3_CONN_TIMEOUT"})
     variables.push_back({name, seconds_of_contact});
   variables.push_back({"FI_UNIVERSE_SIZE", std::to_string(std::max(ranks, least_universe))});
-  if (ranks > many_connections) variables.push_back({"FI_OFI_RXM_USE_SRX", "1"});
+  const bool shares = ranks > many_connections;
+  if (shares) variables.push_back({"FI_OFI_RXM_USE_SRX", "1"});
+  variables.push_back(
+      {"FI_OFI_RXM_MSG_RX_SIZE", shares ? shared_receives : receives_of_connection});
   // A longer message than this is fetched by its receiver, in three packets instead of one, and
   // takes one of few places. The largest of this conduit is a little longer than the usual limit.
   for (const char* name : {"FI_OFI_RXM_BUFFER_SIZE", "FI_CXI_RDZV_THRESHOLD"})

@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "base/zeroed_table.h"
 #include "net/kit/arrivals.h"
 #include "net/kit/channel_buffers.h"
 #include "net/kit/handshakes.h"
@@ -151,7 +152,7 @@ class Network {
   ChannelArrivals<Arrival> arrivals_;
   Handshakes handshakes_;
   StrayWarning strays_;
-  std::vector<PeerState> peers_;
+  ZeroedTable<PeerState> peers_;
 
   LossDetector losses_;
   std::uint32_t looks_ = 0;

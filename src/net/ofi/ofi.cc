@@ -237,10 +237,11 @@ bool choose_with_address(const Host& host, Wish wish, Choice& choice) {
   const Need mine = !choice.info                    ? Need::unmet
                     : is_over_sockets(*choice.info) ? Need::address
                                                     : Need::none;
-  std::vector<Need> all(host.size);
-  host.exchange(&mine, sizeof mine, all.data());
-  const auto any = [&](Need need) { return std::find(all.begin(), all.end(), need) != all.end(); };
-  if (any(Need::unmet) || !any(Need::address)) return true;
+  // 0 where a rank has that need.
+  std::uint64_t without[] = {mine != Need::unmet, mine != Need::address};
+  host.least(without, std::size(without));
+  const auto [without_unmet, without_address] = without;
+  if (without_unmet == 0 || without_address != 0) return true;
   const bool by_datagrams =
       std::strncmp(choice.info->fabric_attr->prov_name, "udp", std::strlen("udp")) == 0;
   const AddressWish asked{.named = wish.interface.c_str(),

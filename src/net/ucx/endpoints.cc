@@ -57,6 +57,7 @@ ucp_ep_h Endpoints::connect(std::uint32_t peer, const std::byte* address) {
           "ucx: no transport leads from rank %u to rank %u: %s; UCX_TLS and UCX_NET_DEVICES "
           "limit what UCX may use",
           host_.rank, peer, text_of(status));
+  connected_.push_back(peer);
   return peers_[peer].endpoint;
 }
 
@@ -68,7 +69,8 @@ void Endpoints::lost(std::uint32_t peer, const char* what, ucs_status_t status) 
 
 void Endpoints::begin_to_close() {
   const ucp_request_param_t parameters{};
-  for (Connection& peer : peers_) {
+  for (const std::uint32_t number : connected_) {
+    Connection& peer = peers_[number];
     if (peer.endpoint == nullptr || peer.failure != UCS_OK) continue;
     void* const request = ucp_ep_close_nbx(peer.endpoint, &parameters);
     if (UCS_PTR_IS_PTR(request)) closing_.push_back(request);

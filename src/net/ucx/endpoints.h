@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/zeroed_table.h"
 #include "net/ucx/worker.h"
 
 namespace gex::net::ucx {
@@ -22,17 +23,17 @@ class Endpoints {
   Endpoints(const Endpoints&) = delete;
   Endpoints& operator=(const Endpoints&) = delete;
 
-  /// The workers' addresses of all ranks, `stride` bytes apart. Without them peers are reached that
-  /// were connected by an address each.
-  void set_addresses(std::vector<std::byte> addresses, std::size_t stride) {
-    addresses_ = std::move(addresses);
+  /// The workers' addresses of all ranks, `stride` bytes apart; they stay where they are. Without
+  /// them peers are reached that were connected by an address each.
+  void set_addresses(const std::byte* addresses, std::size_t stride) {
+    addresses_ = addresses;
     stride_ = stride;
   }
 
   /// Ends the job if no transport leads there.
   ucp_ep_h to(std::uint32_t peer) {
     ucp_ep_h const endpoint = peers_[peer].endpoint;
-    return endpoint != nullptr ? endpoint : connect(peer, addresses_.data() + peer * stride_);
+    return endpoint != nullptr ? endpoint : connect(peer, addresses_ + peer * stride_);
   }
   /// Connects one that is not connected with the worker of that address.
   void connect(std::uint32_t peer, const std::vector<std::byte>& address) {
@@ -40,7 +41,7 @@ class Endpoints {
   }
   /// Returns true if the peer's address is known.
   bool can_reach(std::uint32_t peer) const noexcept {
-    return !addresses_.empty() || peers_[peer].endpoint != nullptr;
+    return addresses_ != nullptr || peers_[peer].endpoint != nullptr;
   }
 
   /// Ends the job because an operation with the peer failed.
@@ -71,9 +72,10 @@ class Endpoints {
 
   const Host& host_;
   Worker& worker_;
-  std::vector<std::byte> addresses_;
+  const std::byte* addresses_ = nullptr;
   std::size_t stride_ = 0;
-  std::vector<Connection> peers_;
+  ZeroedTable<Connection> peers_;
+  std::vector<std::uint32_t> connected_;
   std::vector<void*> closing_;  ///< requests
 };
 

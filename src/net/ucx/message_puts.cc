@@ -39,25 +39,29 @@ void MessagePuts::put(Transfer& put, const Remote& remote, const void* local, st
   std::memcpy(&key, remote.key, sizeof key);
   // Until the last part is made.
   put.unsent = 1;
-  peers_[remote.peer].rests.push_back(
-      {&put, static_cast<const std::byte*>(local), size, remote.address, key.number});
+  Rest& rest = *rests_.take();
+  rest = {nullptr, &put, static_cast<const std::byte*>(local), size, remote.address, key.number};
+  PeerPuts& peer = peers_[remote.peer];
+  (peer.first != nullptr ? peer.last->next : peer.first) = &rest;
+  peer.last = &rest;
   advance(remote.peer);
 }
 
 void MessagePuts::advance(std::uint32_t number) {
   PeerPuts& peer = peers_[number];
-  while (!peer.rests.empty() && peer.parts < max_parts) {
-    Rest rest = peer.rests.front();
-    peer.rests.pop_front();
+  while (peer.first != nullptr && peer.parts < max_parts) {
+    Rest& rest = *peer.first;
     Rest part = rest;
     part.size = std::min(rest.size, max_put_part);
     rest.source += part.size;
     rest.address += part.size;
     rest.size -= part.size;
-    if (rest.size != 0)
-      peer.rests.push_front(rest);
-    else
+    // Before the part is sent, which may come back here.
+    if (rest.size == 0) {
+      peer.first = rest.next;
+      rests_.give_back(&rest);
       --part.put->unsent;
+    }
     send_part(part);
   }
 }

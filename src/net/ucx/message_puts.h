@@ -18,11 +18,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "base/zeroed_table.h"
 #include "net/kit/message_transfers.h"
 #include "net/kit/object_pool.h"
 #include "net/kit/stray_warning.h"
@@ -71,6 +70,7 @@ class MessagePuts {
  private:
   /// These bytes of a put have not been handed to UCX.
   struct Rest {
+    Rest* next;
     Transfer* put;
     const std::byte* source;
     std::size_t size;
@@ -85,7 +85,8 @@ class MessagePuts {
     PutHeader header;
   };
   struct PeerPuts {
-    std::deque<Rest> rests;
+    Rest* first = nullptr;
+    Rest* last = nullptr;
     std::uint32_t parts = 0;  ///< not acknowledged
     enum class Way : std::uint8_t { unknown, messages, network } way = Way::unknown;
   };
@@ -120,7 +121,8 @@ class MessagePuts {
   Endpoints& endpoints_;
   Segments& segments_;
   MessageTransfers<Transfer>& transfers_;
-  std::vector<PeerPuts> peers_;
+  ZeroedTable<PeerPuts> peers_;
+  ObjectPool<Rest> rests_;
   ObjectPool<Part> parts_;
   ObjectPool<Answer> answers_;
   StrayWarning strays_;

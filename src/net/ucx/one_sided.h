@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "base/zeroed_table.h"
 #include "net/kit/message_transfers.h"
 #include "net/kit/put_groups.h"
 #include "net/ucx/endpoints.h"
@@ -128,7 +129,7 @@ class OneSided final : private TransferOwner<Transfer> {
   MessageTransfers<Transfer> transfers_;
   MessagePuts messages_;
   PutGroups groups_;  ///< of puts of messages
-  std::vector<PeerFlushes> peers_;
+  ZeroedTable<PeerFlushes> peers_;
   std::vector<std::uint32_t> to_flush_;  ///< peers with puts that wait for a flush
   std::vector<std::uint32_t> flushing_;  ///< the same, while they are gone through
   bool leaving_ = false;

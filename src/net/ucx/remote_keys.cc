@@ -15,8 +15,15 @@ constexpr std::size_t max_kept = 64;
 
 }  // namespace
 
+RemoteKeys::OfPeer& RemoteKeys::of(std::uint32_t peer) {
+  OfPeer*& known = peers_[peer];
+  if (known == nullptr) [[unlikely]]
+    known = &contacted_.emplace_back();
+  return *known;
+}
+
 ucp_rkey_h RemoteKeys::find(const Remote& remote, bool is_idle) {
-  OfPeer& known = peers_[remote.peer];
+  OfPeer& known = of(remote.peer);
   std::uint64_t number = 0;
   std::memcpy(&number, remote.key, sizeof number);
   if (!known.empty() && known.front().number == number) [[likely]]
@@ -51,7 +58,7 @@ void RemoteKeys::forget(OfPeer& known) {
 }
 
 void RemoteKeys::forget_all() {
-  for (OfPeer& known : peers_) forget(known);
+  for (OfPeer& known : contacted_) forget(known);
 }
 
 }  // namespace gex::net::ucx

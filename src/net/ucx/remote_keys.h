@@ -9,8 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
+#include "base/zeroed_table.h"
 #include "net/ucx/endpoints.h"
 
 namespace gex::net::ucx {
@@ -37,13 +39,16 @@ class RemoteKeys {
   };
   using OfPeer = std::vector<Known>;  ///< the last one used first
 
+  OfPeer& of(std::uint32_t peer);
+
   ucp_rkey_h unpack(const Remote& remote, std::uint64_t number);
   static void forget(OfPeer& known);
 
   const Host& host_;
   Endpoints& endpoints_;
   std::size_t key_bytes_ = 0;
-  std::vector<OfPeer> peers_;
+  std::deque<OfPeer> contacted_;
+  ZeroedTable<OfPeer*> peers_;  ///< null: none of its segments has been used
 };
 
 }  // namespace gex::net::ucx

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -171,12 +172,11 @@ bool choose_device(const Host& host, Allowed& allowed, const char*& why) {
     if (error.empty()) transports = opened.transports();
   }
   const std::string interfaces = tcp_interfaces(transports);
-  const std::uint32_t mine =
+  std::uint64_t have_tcp_alone =
       !interfaces.empty() && std::none_of(transports.begin(), transports.end(), is_hardware) ? 1
                                                                                              : 0;
-  std::vector<std::uint32_t> all(host.size);
-  host.exchange(&mine, sizeof mine, all.data());
-  if (std::find(all.begin(), all.end(), 0U) != all.end()) return true;
+  host.least(&have_tcp_alone, 1);
+  if (have_tcp_alone == 0) return true;
   const char* const ports = std::getenv("UCX_TCP_PORT_RANGE");
   const char* const dash = ports != nullptr ? std::strchr(ports, '-') : nullptr;
   const AddressWish wish{.named = interfaces.c_str(),
@@ -224,27 +224,18 @@ Ucx::Ucx(const Host& host, const Allowed& allowed, const char* why, std::string&
 bool Ucx::exchange_addresses(const Host& host, std::string error) {
   std::vector<std::byte> address;
   if (error.empty()) address = first_->worker.address(error);
-  struct Extent {
-    std::uint64_t address, key;
-  };
-  const Extent mine{address.size(), key_bytes_};
-  std::vector<Extent> all(host.size);
-  host.exchange(&mine, sizeof mine, all.data());
+  // The most of both, and the least size of a key: 0 where a rank has none.
+  enum : std::size_t { max_address, max_key, least_key };
+  std::uint64_t extents[] = {~std::uint64_t{address.size()}, ~std::uint64_t{key_bytes_},
+                             key_bytes_};
+  host.least(extents, std::size(extents));
   if (!error.empty()) error = "ucx: " + error;
   if (!succeeded_on_all_ranks(host, error)) return false;
-  Extent largest = mine;
-  bool have_keys = true;
-  for (const Extent& one : all) {
-    largest.address = std::max(largest.address, one.address);
-    largest.key = std::max(largest.key, one.key);
-    have_keys = have_keys && one.key != 0;
-  }
-  key_bytes_ = have_keys ? static_cast<std::size_t>(largest.key) : 0;
-  const std::size_t stride = (static_cast<std::size_t>(largest.address) + 7) / 8 * 8;
+  key_bytes_ = extents[least_key] != 0 ? static_cast<std::size_t>(~extents[max_key]) : 0;
+  const std::size_t stride = (static_cast<std::size_t>(~extents[max_address]) + 7) / 8 * 8;
   address.resize(stride);
-  std::vector<std::byte> addresses(stride * host.size);
-  host.exchange(address.data(), stride, addresses.data());
-  first_->endpoints.set_addresses(std::move(addresses), stride);
+  const void* const addresses = host.exchange_shared(address.data(), stride);
+  first_->endpoints.set_addresses(static_cast<const std::byte*>(addresses), stride);
   return true;
 }
 

@@ -38,7 +38,9 @@ TEST(JobVariables, MakeQueuesForTheJob) {
 
 TEST(JobVariables, ShareReceiveBuffersOfManyConnections) {
   EXPECT_FALSE(variables(1, 64).contains("FI_OFI_RXM_USE_SRX"));
+  EXPECT_EQ(variables(1, 64)["FI_OFI_RXM_MSG_RX_SIZE"], "128");
   EXPECT_EQ(variables(1, 65)["FI_OFI_RXM_USE_SRX"], "1");
+  EXPECT_EQ(variables(1, 65)["FI_OFI_RXM_MSG_RX_SIZE"], "1024");
 }
 
 TEST(JobVariables, LetTheLargestMessageGoAtOnce) {

@@ -128,10 +128,9 @@ bool has_adapter() {
 /// has warned.
 bool choose_interface(const Host& host, Interface& chosen) {
   if (is_one_host(host) || !chooses_addresses(host)) return true;
-  const std::uint32_t mine = has_adapter() ? 1 : 0;
-  std::vector<std::uint32_t> all(host.size);
-  host.exchange(&mine, sizeof mine, all.data());
-  if (std::find(all.begin(), all.end(), 1U) != all.end()) return true;
+  std::uint64_t is_without_adapter = has_adapter() ? 0 : 1;
+  host.least(&is_without_adapter, 1);
+  if (is_without_adapter == 0) return true;
   const char* const named = host.env_text("GEX_MPI_INTERFACE");
   const AddressWish wish{.named = named != nullptr ? named : "",
                          .variables = "GEX_MPI_INTERFACE",
