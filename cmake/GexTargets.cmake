@@ -2,11 +2,11 @@
 
 # The rooms of src/, in the order in which they may include one another: a room sees those before it.
 set(GEX_ROOMS base tools job launch shm net core kinds observe way am rma team vis atomic coll legacy api)
-# Of these, what stands aside: api alone sees it.
+# The rooms that stand aside: api alone sees them.
 set(GEX_ROOMS_ASIDE tools launch kinds)
 # The rooms of the library that is for programs of gasnet_tools.h alone.
 set(GEX_ROOMS_OF_TOOLS base tools)
-# Those in which nothing depends on whether the library checks usage: both forms take the same
+# The rooms in which nothing depends on whether the library checks usage: both forms take the same
 # objects (structure.compiled_once).
 set(GEX_ROOMS_WITHOUT_CHECKS base job launch shm)
 

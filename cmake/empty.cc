@@ -1,1 +1,1 @@
-// Of a target that is there for its precompiled headers.
+// The source of a target that is there for its precompiled headers.

@@ -39,7 +39,7 @@ def environment(**more):
 
 
 def run(program, names, shards):
-    """Whether all tests pass. Prints what they print, with the number of the process before each line
+    """Returns true if all tests pass. Prints what they print, with the number of the process before each line
     if there are several; at once, so that of a test that hangs it is known how far it came."""
     shards = min(shards, len(names))
     if shards == 1:

@@ -12,8 +12,8 @@ namespace ft {
 /// the other kind, each made of the rows of one number, one row from every plane of every rank. A
 /// row, which is x, is never divided.
 struct Transpose {
-  std::size_t planes;      ///< That a rank owns before.
-  std::size_t rows;        ///< Of each such plane.
+  std::size_t planes;      ///< Planes that a rank owns before.
+  std::size_t rows;        ///< Rows of each such plane.
   std::size_t row_length;  ///< In elements, the padding included.
   std::size_t ranks;
   std::size_t rank;

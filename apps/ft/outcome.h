@@ -15,7 +15,7 @@ struct Outcome {
   double seconds = 0;
   std::vector<Complex> checksums;     ///< One per iteration.
   std::vector<Traffic> traffic;       ///< One per rank.
-  std::size_t expected_messages = 0;  ///< Of each rank, by the variant's formula: see variant.h.
+  std::size_t expected_messages = 0;  ///< Each rank's, by the variant's formula (variant.h).
 };
 
 }  // namespace ft

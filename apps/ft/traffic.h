@@ -6,7 +6,7 @@ namespace ft {
 
 /// What one rank's transposes cost it.
 struct Traffic {
-  std::uint64_t messages = 0;  ///< Those to itself included, as Table 1 counts them.
+  std::uint64_t messages = 0;  ///< Messages to itself included, as Table 1 counts them.
   std::uint64_t bytes = 0;
   double starting = 0;  ///< Seconds inside the calls that start communication.
   double waiting = 0;   ///< Seconds waiting for completion, and for peers.

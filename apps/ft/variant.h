@@ -28,7 +28,7 @@ struct Layout {
 
 /// Part of a plane that is ready to go: some consecutive rows that all belong to rank `to`.
 struct Piece {
-  std::size_t plane;  ///< Of this rank, before the transpose.
+  std::size_t plane;  ///< A plane of this rank, before the transpose.
   std::size_t to;
   std::size_t row;  ///< The first, counted from the first that belongs to `to`.
   const Complex* data;

@@ -75,7 +75,7 @@ void measure_limits(Gex& gex, coll_mpi::Rows<Gex>& rows) {
   std::memset(to, 0, coll_mpi::max_bytes);
   std::memset(gex.segment_of(me), 0, 2 * coll_mpi::max_bytes);
   for (const std::size_t bytes : coll_mpi::sizes) {
-    // Of a few bytes the copy is not what takes time.
+    // Copying a few bytes takes no time that matters.
     if (bytes < 1024) continue;
     const unsigned count = coll_mpi::Rows<Gex>::repetitions(bytes);
     rows.measure("limit.broadcast." + std::to_string(bytes), count, [&] {

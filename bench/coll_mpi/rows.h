@@ -49,7 +49,7 @@ inline Options options_of(int argc, char** argv) {
 inline constexpr std::size_t sizes[] = {8, 64 << 10, 1 << 20, 16 << 20};
 inline constexpr std::size_t max_bytes = 16 << 20;
 
-/// Of rank 0: prints each row as one line of JSON, `{"row": ..., "ns": [...]}`.
+/// Rank 0 prints each row as one line of JSON, `{"row": ..., "ns": [...]}`.
 template <class Library>
 class Rows {
  public:

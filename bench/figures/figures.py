@@ -162,7 +162,7 @@ def all_series(figures):
 
 
 def kept_figures(file, chosen):
-    """Those of a report that are not measured anew, as far as the catalogue still has them."""
+    """Figures of a report that are not measured anew, as far as the catalogue still has them."""
     if not file.exists():
         return []
     known = {figure.name for figure in catalogue.FIGURES} - {figure.name for figure in chosen}
@@ -170,7 +170,7 @@ def kept_figures(file, chosen):
 
 
 def versions(build, chosen):
-    """Of the systems of all figures, as their launchers print them."""
+    """The versions of the systems of all figures, as their launchers print them."""
     of_systems = {}
     for series in (series for figure in chosen for series in figure.series):
         system = systems.SYSTEMS[series.system]

@@ -96,7 +96,7 @@ WHOLE = "whole"
 
 
 def peer_arguments(figure, row, xs, scale):
-    """Of the programs in bench/peers."""
+    """The arguments of the programs in bench/peers."""
     if row == WHOLE:
         return [], {x: WHOLE for x in xs}
     options = ["--samples", str(scale.samples), "--ms", f"{scale.milliseconds:g}"]
@@ -113,7 +113,7 @@ def gexperf_arguments(figure, row, xs, scale):
 
 
 def ft_arguments(figure, row, xs, scale):
-    """Of apps/ft: one variant, or all where they are what x is."""
+    """The arguments of apps/ft: one variant, or all where x is the variant."""
     variant = row.split(".")[0]
     words = [] if "{x}" in variant else ["--variant", variant]
     return (["--class", scale.ft_class, "--json", *words], {x: row.format(x=x) for x in xs})

@@ -152,7 +152,7 @@ class Session:
         return min(left, max(0, self.scale.seconds - passed)) if self.scale.seconds else left
 
     def is_over(self, needed=0):
-        """Whether there is a time limit, and it has no room for so many more seconds."""
+        """Returns true if there is a time limit, and it has no room for so many more seconds."""
         return 0 < self.scale.seconds < time.monotonic() - self.begun + needed
 
     def run(self):

@@ -5,7 +5,7 @@
 //   PROGRAM [--samples N] [--ms MILLISECONDS] NAME:SIZE,SIZE...
 //   PROGRAM                        starts and ends
 //
-// Of each name and size rank 0 prints a line of JSON, {"row": "NAME.SIZE", "ns": [...]}:
+// For each name and size rank 0 prints a line of JSON, {"row": "NAME.SIZE", "ns": [...]}:
 // nanoseconds of one operation, for each sample. What the library does not have is left out.
 
 #include <cstddef>

@@ -378,7 +378,7 @@ class Gex final : public peers::Library {
     };
   }
 
-  /// Of doubles, on all ranks.
+  /// A sum of doubles, whose result all ranks get.
   Repeated sum(std::size_t bytes, const char* operand, char* result) {
     return [this, bytes, operand, result](std::uint64_t n) {
       for (std::uint64_t i = 0; i < n; ++i)

@@ -17,7 +17,7 @@ using peers::Repeated;
 
 constexpr int tag = 0;
 
-/// Of a datatype that was committed.
+/// A committed datatype, which it owns.
 class Datatype {
  public:
   explicit Datatype(MPI_Datatype type) : type_(type) { MPI_Type_commit(&type_); }
@@ -208,7 +208,7 @@ class Mpi final : public peers::Library {
     };
   }
 
-  /// Of doubles, on all ranks.
+  /// A sum of doubles, whose result all ranks get.
   Repeated sum(int count) {
     return [this, count](std::uint64_t n) {
       char* const result = buffer_.data() + buffer_.size() / 2;

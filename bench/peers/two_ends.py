@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 
-# Of one run, however small the operation.
+# Limits of one run, however small the operation: operations, bytes, and seconds.
 MAX_OPERATIONS = 50000
 VOLUME = 256 << 20
 PATIENCE = 30

@@ -24,7 +24,7 @@ SHAPES = {"veth": "", "10 Gbit/s": "tbf rate 10gbit burst 64kb latency 5ms",
           "1 Gbit/s": "tbf rate 1gbit burst 256kb latency 50ms",
           # As a switch has it: 40 packets.
           "1 Gbit/s, short queue": "tbf rate 1gbit burst 16kb limit 64kb"}
-# Of an Ethernet, without the headers of IP and UDP.
+# Bytes of the payload of an Ethernet frame, without the headers of IP and UDP.
 PACKET = 1472
 
 

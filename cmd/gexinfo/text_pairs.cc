@@ -12,7 +12,7 @@ namespace {
 using gex::net::Means;
 using std::to_string;
 
-/// Of the classes, in the matrix; the last one stands for all that are more.
+/// The letter of a class in the matrix; Z stands for the 26th and all further ones, a dot for none.
 char letter_of(int number) {
   if (number < 0) return '.';
   return number < 25 ? static_cast<char>('A' + number) : 'Z';

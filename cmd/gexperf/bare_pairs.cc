@@ -32,9 +32,9 @@ constexpr std::uint32_t max_wake_ups = 4096;
 
 /// What the two processes share.
 struct Words {
-  /// Of each process: by which the other one finds the number of the last message.
+  /// Each process's word, in which the other one finds the number of the last message.
   alignas(gex::cache_line) std::atomic<std::uint32_t> of[2];
-  // Of wake-ups: when the last message was sent, how many have come, and what they took.
+  // For wake-ups: when the last message was sent, how many have come, and what they took.
   alignas(gex::cache_line) std::atomic<double> sent_ns{0};
   alignas(gex::cache_line) std::atomic<std::uint32_t> woken{0};
   double took_ns[max_wake_ups];

@@ -19,7 +19,7 @@ const char* name_of(BareWait wait);
 /// with `trouble` on failure.
 double bare_round_trip(BareWait wait, double milliseconds, std::string& trouble);
 
-/// Of at least one.
+/// The median of the values, of which there must be at least one.
 double median(std::vector<double> values);
 
 /// Where the two run.

@@ -53,7 +53,7 @@ constexpr Beside loads[] = {
 };
 
 using Best = std::pair<double, const char*>;  ///< nanoseconds, 0: none; and of which pair
-/// Of the bare pairs beside one load.
+/// The best of the bare pairs beside one load.
 struct BestBare {
   Best round_trip{0, ""};
   Best wake_up{0, ""};

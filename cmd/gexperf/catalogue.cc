@@ -11,7 +11,7 @@ namespace {
 /// one with requests and one with replies.
 constexpr double idle_poll_budget = 2 + 2 * 0.3;
 
-/// Of a second sending thread at least 0.8 of the rate of one is left.
+/// A second sending thread is to leave at least 0.8 of the rate of one.
 constexpr double two_threads_budget = 1 / 0.8;
 
 /// A strided transfer may take so long to fold each of its dimensions.

@@ -107,7 +107,7 @@ struct Row {
   /// The limit is the time that emu's model gives this, of so many bytes.
   OverEmu over_emu = OverEmu::nothing;
   std::size_t emu_bytes = 0;
-  /// Of a rate: messages in one repetition.
+  /// Messages in one repetition of a row that is a rate; 0: the row is no rate.
   unsigned messages = 0;
   /// Threads of each of the two ranks; 0: the measurement has none.
   unsigned threads = 0;

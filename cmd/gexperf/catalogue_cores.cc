@@ -11,7 +11,7 @@ namespace {
 constexpr unsigned thread_counts[] = {1, 2, 4, 8};
 constexpr unsigned rank_counts[] = {2, 8, 16};
 
-/// Of T threads at least 0.75 T times the rate of one.
+/// T threads are to have at least 0.75 T times the rate of one.
 constexpr double scaling_budget = 1 / 0.75;
 
 /// Keeps a text for as long as the program runs.

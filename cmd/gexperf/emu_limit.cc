@@ -38,7 +38,7 @@ EmuTime time_of_transfers(const Model& model, double bytes, std::uint64_t under_
           .together = 1};
 }
 
-/// Of messages, each of which has ended when its sender has received word of that.
+/// The time of messages, each of which ends when its sender receives the acknowledgement.
 EmuTime time_of_messages(const Model& model, double payload_bytes, std::uint64_t under_way,
                          std::uint64_t together) {
   const auto one_way_ns = [&](double bytes) {

@@ -17,7 +17,7 @@ namespace gexperf {
 inline constexpr const char* usual_emu_model =
     "latency=1us,send_overhead=200ns,receive_overhead=200ns,bandwidth=2GB/s";
 
-/// Of operations that begin as soon as they may.
+/// The time of operations that begin as soon as they may.
 struct EmuTime {
   double alone_ns = 0;          ///< one, until its end is known
   double interval_ns = 0;       ///< at least from one's beginning to the next's
@@ -47,7 +47,7 @@ std::string why_no_emu_time(const std::string& model);
 /// Messages that a rank may have under way to another: GEX_EMU_QUEUE.
 std::int64_t emu_queue();
 
-/// Of a row over emu, under a model that gives it one.
+/// The time of a row over emu, under a model that gives it one.
 EmuTime emu_time(const Row& row, const std::string& model, std::int64_t queue);
 
 }  // namespace gexperf

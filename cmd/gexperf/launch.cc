@@ -17,7 +17,7 @@ constexpr const char* trivial_program = "true";
 constexpr unsigned launches_per_round = 6;
 constexpr unsigned limits_per_round = 40;
 
-/// Of many ranks one launch is enough for that.
+/// From this number of ranks on, one launch lasts long enough for that.
 constexpr unsigned many_ranks = 64;
 constexpr unsigned max_rounds_of_many = 3;
 

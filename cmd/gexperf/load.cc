@@ -119,7 +119,7 @@ Load::~Load() {
 
 ProcessorQuota::ProcessorQuota() {
   const std::string name = "/gexperf-" + std::to_string(getpid());
-  // Of version 1 and of version 2.
+  // The settings of control groups of version 1 and of version 2.
   const struct {
     const char* hierarchy;
     const char* setting;

@@ -53,7 +53,7 @@ class Channel {
   }
 
   void complete_numbers() {
-    // Of nothing that was sent: the sender's ring has dropped it.
+    // Numbers from here on are of messages whose sending the sender's ring has dropped.
     std::uint64_t unknown = std::uint64_t{1} << 63;
     std::uint64_t expected = none;
     for (End* const one : handled_) {

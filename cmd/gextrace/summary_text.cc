@@ -47,7 +47,7 @@ std::string bytes_of(std::uint64_t bytes) {
   return text;
 }
 
-/// Those with most of something first, and the rest in one line.
+/// The rows of the map, the heaviest first.
 template <class Map, class Weight>
 auto by_weight(const Map& map, Weight weight) {
   std::vector<typename Map::const_iterator> rows;

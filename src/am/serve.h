@@ -9,9 +9,9 @@
 // poll. What has been left so keeps its credit and its slab, so a sender has no more under way than
 // without the thread.
 //
-// Whether a thread of the client takes messages from a ring is seen by the count of those that were
-// taken: where it has moved without the progress thread, or a message has been there for some
-// microseconds only, that leaves the ring alone. Over a network polls are counted instead.
+// The count of taken messages shows whether a thread of the client takes them from a ring: where it
+// has moved without the progress thread, or a message has been there for some microseconds only,
+// that leaves the ring alone. Over a network polls are counted instead.
 //
 // Messages of this process to itself are not served: no other rank waits for them.
 

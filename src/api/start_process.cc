@@ -40,7 +40,7 @@ shm::Placement place_ranks(const job::Job& job) {
   return {hosts, static_cast<std::uint32_t>(std::min<std::int64_t>(limit, job.size()))};
 }
 
-/// Of limited memory lanes may take a sixteenth, and what teams share may take another.
+/// Lanes may take a sixteenth of limited memory, in bytes, and what teams share another.
 std::uint64_t share_of_limits() {
   return std::min(os::file_size_limit().value_or(UINT64_MAX),
                   os::address_space_limit().value_or(UINT64_MAX)) /

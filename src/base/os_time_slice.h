@@ -13,7 +13,7 @@
 namespace gex::os {
 
 namespace detail {
-/// Of the calling thread, while it has a short one; else 0.
+/// Nanoseconds of the calling thread's usual slice, while it has a short one; else 0.
 extern constinit thread_local std::uint64_t usual_slice_ns
     __attribute__((tls_model("initial-exec")));
 void ask_for_short_slice() noexcept;

@@ -21,8 +21,8 @@ struct Description {
   MemoryAt destination;
   std::uint32_t upper_bytes;
   std::uint32_t direct;  ///< of a broadcast's root; 0: the operation goes on by pieces
-  /// Of a broadcast's root: claims (helped_copy.h). Of another member: not 0 if it does not reach
-  /// the root's memory. Changes after it has been posted.
+  /// At a broadcast's root: claims (helped_copy.h). At another member: not 0 if it does not reach
+  /// the root's memory. It changes after it has been posted.
   std::uint32_t shared_word;
 };
 static_assert(sizeof(Description) <= shm::post_cell_bytes);

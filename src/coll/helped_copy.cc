@@ -28,7 +28,7 @@ constexpr std::uint32_t all_copied = 1U << 31;
 }  // namespace
 
 bool HelpedCopy::takes(const Request& request, gex_Rank_t members) noexcept {
-  // Of ranks of one host all are oversubscribed or none is.
+  // All ranks of a host find the same, since either all are oversubscribed or none is.
   return members == 2 && request.bytes >= min_helped_bytes && !oversubscribed();
 }
 

@@ -52,7 +52,7 @@ void put_groups(ProcessManager& manager, const std::string& text) {
         Reach::job);
 }
 
-/// Those of the node whose ranks these are.
+/// Gets the groups of the node whose ranks these are.
 NodeHosts get_groups(ProcessManager& manager, const RankSet& ranks) {
   const std::uint32_t leader = ranks.front();
   const std::size_t pieces = std::strtoul(get(manager, leader, "groups").c_str(), nullptr, 10);

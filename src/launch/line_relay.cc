@@ -181,7 +181,7 @@ bool LineRelay::Work::forward(Source& source) {
 void LineRelay::Work::write(Source& source, std::string_view text) {
   Destination& destination = destinations_[source.stream];
   if (destination.failed) return;
-  // Of the terminal to which the launcher's own messages go.
+  // True where the line goes to the terminal that has the launcher's own messages.
   const bool shared = destination.terminal && (source.stream == error || one_terminal_);
   if (shared && destination.unfinished != nullptr && !is_within_line()) {
     destination.unfinished->lines.interrupt();

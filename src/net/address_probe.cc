@@ -285,7 +285,7 @@ void AddressProbe::Service::receive_datagrams(std::size_t at) {
 void AddressProbe::Service::connect(Asked& asked) {
   asked.socket = make_socket(asked.to.family(), false);
   if (!asked.socket) {
-    // Of too many descriptors others will be free.
+    // Too many descriptors are open now; others will be closed.
     if (errno != EMFILE && errno != ENFILE) decide(asked, outcome_of(errno));
     return;
   }

@@ -159,7 +159,7 @@ Found open(const fs::path& file) {
                    file.c_str(), interface_version, entry_symbol);
   const Conduit* const table = reinterpret_cast<Entry>(symbol)();
   if (table == nullptr) return nothing("%s: its entry point returned NULL", file.c_str());
-  // Of a table of another version no more is read than its version, which is first in all of them.
+  // Every version of the table begins with its number, and nothing behind another one may be read.
   if (table->version != interface_version || dlsym(library, entry_symbol) == nullptr)
     return nothing(
         "%s is a conduit of interface version %u; this libgex has version %u: compile it with "

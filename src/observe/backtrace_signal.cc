@@ -21,7 +21,7 @@ void show_backtrace(int, siginfo_t*, void* context) noexcept {
   if (thread == nullptr) return;
   job::RankStatus::Backtrace* const shown = job::RankStatus::own().backtrace_of(thread->status);
   if (shown == nullptr) return;
-  // Of what the library writes to a descriptor the pipe keeps as much as it holds.
+  // The C library writes to a descriptor only; a pipe keeps as much of it as it holds.
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0) {
     os::print_backtrace(ends[1], os::interrupted_at(context));

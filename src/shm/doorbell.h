@@ -76,9 +76,9 @@ struct StdBell {
   }
   /// Nothing but an order for the compiler: the fence of the sleeper stands for it.
   static void ringer_fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
-  /// Of this process and of all that are included.
+  /// A full fence on every thread of this process and of all that are included.
   static void shared_fence() noexcept { os::shared_fence(); }
-  /// Of this thread.
+  /// A full fence on this thread.
   static void own_fence() noexcept { os::own_fence(); }
   /// Reads the word behind a fence of the caller's own.
   static std::uint32_t load_behind_fence(Word& word) noexcept {

@@ -283,7 +283,7 @@ void TeamBarrier::wake_members(std::uint32_t number) noexcept {
   // The last one to arrive wakes all: of two that are last at once, each has stored its flag before
   // this fence, so one of them sees the other's. Without the fence neither might.
   os::own_fence();
-  // Of the own group; without groups the leader watches all flags.
+  // The flags of the own group are watched; without groups the leader watches all.
   const bool has_groups = shape_ == team::BarrierShape::flags;
   const std::size_t group = has_groups ? team_.rank / group_size * group_size : 0;
   const std::size_t left = flags_.size() - group;

@@ -122,7 +122,7 @@ class TeamBarrier {
   /// The own flag, and that which this member raises for the others of its group; null: none.
   shm::BarrierFlag* own_flag_ = nullptr;
   shm::BarrierFlag* led_flag_ = nullptr;
-  /// Of the members that share memory, in rank order.
+  /// The flags of the members that share memory, in rank order.
   std::vector<shm::BarrierFlag*> flags_;
   std::vector<shm::BarrierFlag*> group_flags_;  ///< `flags`: of the groups' leaders
   team::Gathering gathering_;

@@ -1,9 +1,9 @@
 #pragma once
 // The plan of a team's barriers, by where its members are. Every member comes to an equal plan.
 //
-// Of members that share memory the lowest leads: it waits for the flags of its neighborhood, meets
-// the other leaders by dissemination, and raises a flag that the others watch. So a barrier takes
-// log2(neighborhoods) messages of each neighborhood, however many members that has.
+// The lowest of the members that share memory leads: it waits for the flags of its neighborhood,
+// meets the other leaders by dissemination, and raises a flag that the others watch. So a barrier
+// takes log2(neighborhoods) messages of each neighborhood, however many members that has.
 //
 // All are values, for any number of ranks.
 
@@ -43,8 +43,8 @@ struct BarrierPlan {
   std::vector<std::uint32_t> near;     ///< members of the own neighborhood, rising
   std::vector<bool> has_flag;          ///< by member: it shares memory with another one
 
-  /// Of a team of so many members, of which this process is `own`. `process_of(member)`: its
-  /// jobrank; `neighborhood_of(jobrank)`: a number below `neighborhoods`.
+  /// The plan of a team of `size` members, of which this process is `own`. `process_of(member)`
+  /// returns its jobrank, `neighborhood_of(jobrank)` a number below `neighborhoods`.
   template <class ProcessOf, class NeighborhoodOf>
   static BarrierPlan of(std::uint32_t size, std::uint32_t own, std::uint32_t neighborhoods,
                         std::uint32_t processes, ProcessOf process_of,

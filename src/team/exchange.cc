@@ -197,7 +197,7 @@ std::vector<std::byte> gather(const Team& team, std::uint32_t number,
              [&]() noexcept {
                const OptionalGuard guard(all.lock, true);
                const auto& gathered = all.gathering[key];
-               // Those of other ranks are refused below.
+               // Parts of ranks that are no children are refused below.
                return gathered.size() >= children &&
                       std::all_of(gathered.begin(), gathered.end(),
                                   [](const auto& entry) { return entry.second.whole(); });

@@ -20,7 +20,7 @@ struct Routes {
 };
 Immortal<Routes> the_routes;
 
-/// Of the kinds that clients can make there is one.
+/// Clients can make memory kinds of this class only.
 constexpr const char* name = "CUDA";
 
 std::string in_parentheses(const std::string& reason) {

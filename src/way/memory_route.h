@@ -28,7 +28,7 @@ struct MemoryRoute {
 /// in one line if GEX_REQUIRE does not accept the route.
 void note_route(unsigned endpoint_address, MemoryRoute route);
 
-/// Those of all endpoints, the latest of each.
+/// The routes of all endpoints, the latest of each.
 std::vector<MemoryRoute> memory_routes();
 
 /// Ends the job in one line if GEX_REQUIRE lists ways of such memory, of which this process has

@@ -41,10 +41,10 @@ class PassiveEndpoint : public fid_pep {
   bool listens_ = false;
 };
 
-/// Of the fabric's table.
+/// An entry of the fabric's table.
 int open_passive_endpoint(fid_fabric* fabric, fi_info* info, fid_pep** endpoint, void* context);
 
-/// Of an endpoint's.
+/// Entries of an endpoint's table.
 int connect_endpoint(fid_ep* endpoint, const void* name, const void* data, std::size_t size);
 int accept_connection(fid_ep* endpoint, const void* data, std::size_t size);
 int shut_down(fid_ep* endpoint, std::uint64_t flags);

@@ -37,7 +37,7 @@ class Domain : public fid_domain {
 
 int open_domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* context);
 
-// Of the domain's table.
+// Entries of the domain's table.
 int open_addresses(fid_domain* domain, fi_av_attr* attributes, fid_av** addresses, void* context);
 int open_completion_queue(fid_domain* domain, fi_cq_attr* attributes, fid_cq** queue,
                           void* context);

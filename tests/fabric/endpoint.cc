@@ -171,7 +171,7 @@ Endpoint::~Endpoint() {
 
 bool Endpoint::find_local(void* descriptor, Segment& segment, std::uint64_t access) {
   const std::lock_guard guard(domain_.mutex());
-  // Of a device's memory there must be one in any case.
+  // A device's memory needs a descriptor in any case.
   if (!domain_.regions().needs_local() && (descriptor == nullptr || knobs().hmem.empty()))
     return true;
   if (segment.size == 0) return true;

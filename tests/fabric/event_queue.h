@@ -44,7 +44,7 @@ class EventQueue : public fid_eq {
   std::vector<PassiveEndpoint*> listeners_;
 };
 
-/// Of the fabric's table.
+/// An entry of the fabric's table.
 int open_event_queue(fid_fabric* fabric, fi_eq_attr* attributes, fid_eq** queue, void* context);
 
 }  // namespace gexsim

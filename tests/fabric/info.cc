@@ -50,7 +50,7 @@ constexpr Word modes[] = {
     {"local", FI_MR_LOCAL},       {"virt_addr", FI_MR_VIRT_ADDR}, {"allocated", FI_MR_ALLOCATED},
     {"prov_key", FI_MR_PROV_KEY}, {"endpoint", FI_MR_ENDPOINT},
 };
-/// Of a provider's own; each further one has the next number.
+/// The number of the first provider's own protocol; each further one has the next number.
 constexpr std::uint32_t first_protocol = FI_PROV_SPECIFIC;
 constexpr std::uint64_t basic_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 

@@ -32,7 +32,7 @@ struct Knobs {
   void set_all(std::string_view list);
 };
 
-/// Those of this process, read when they are first asked for.
+/// The knobs of this process, read at the first call.
 const Knobs& knobs();
 /// What the environment asks for now.
 Knobs read_environment();
@@ -44,7 +44,7 @@ struct KnobRow {
   const char* name;
   const char* doc;
 };
-/// Of all knobs.
+/// The rows of all knobs.
 const std::vector<KnobRow>& knob_rows();
 
 }  // namespace gexsim

@@ -24,7 +24,7 @@ namespace gexsim {
 namespace {
 
 constexpr std::uintptr_t page = 4096;
-/// Of libfabric's own layers, which register for themselves what is not to be cached.
+/// The access bit of libfabric's own layers for a registration that is not to be cached.
 constexpr std::uint64_t uncached = std::uint64_t{1} << 60;
 
 /// What the kernel reports of the mappings that hold some memory.

@@ -24,7 +24,7 @@ int open_fabric(fi_fabric_attr* attributes, fid_fabric** fabric, void* context);
 /// The provider is unloaded: its threads end. (endpoint.cc)
 void end_movers();
 
-/// Of the endpoints that the provider has.
+/// The type of the endpoints that the provider has.
 fi_ep_type endpoint_type();
 /// The order bits of a knob's words.
 std::uint64_t order_of(std::string_view words);

@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
   acknowledgement,
   read_data,
   atomic_result,
-  // Of connections.
+  // Messages of connections.
   connect,
   accept,
   reject,

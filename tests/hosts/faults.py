@@ -100,7 +100,7 @@ def ports(namespace):
 
 
 def expect_no_ports(trial):
-    """Of libgex itself nothing listens while a job runs, on any host."""
+    """No process of libgex listens while a job runs, on any host."""
     for namespace in (trial.job.network.front, *trial.hosts):
         found = ports(namespace)
         if found:
@@ -121,7 +121,7 @@ def end_talk(trial):
 
 
 def amid_talk(do):
-    """The same while the network between the ranks is in use."""
+    """Returns `do` as a fault that occurs while the network between the ranks is in use."""
     def talk(trial):
         begin_talk(trial)
         trial.begun = time.monotonic()
@@ -147,7 +147,7 @@ def kill_rank_beside_frozen(trial):
 
 
 def break_connections(trial):
-    """Those between the ranks of two hosts. Where the job goes on it is to end well."""
+    """Breaks the connections between the ranks of two hosts. Where the job goes on it is to end well."""
     one, other = trial.hosts
     if not one.call("ss", "-HKtn", "dst", other.address):
         raise Impossible("connections cannot be broken")

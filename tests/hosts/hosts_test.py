@@ -287,7 +287,7 @@ def a_program_of_the_label_udp_starts_ranks_on_the_servers(job):
 
 
 def refused_in_one_line(job, reason, **variables):
-    """Of a job over udp that cannot begin."""
+    """A job over udp that cannot begin prints the reason once."""
     done = job.run(2, job.tool("hosts_probe"), environment={"GEX_CONDUIT": "udp", **variables})
     reasons = [line for line in done.stderr.splitlines() if reason in line]
     expect(done.returncode == 1 and done.stdout == "" and len(reasons) == 1, f"not one line: {reason}",
@@ -485,7 +485,7 @@ def conformance(quick, ranks, layout, mode, library):
 
 
 def time_taken(output):
-    """Of all tests, and of those that took longest, by GoogleTest's own lines."""
+    """The time of all tests, and of those that took longest, by GoogleTest's own lines."""
     tests = re.findall(r"^\[       OK \] (\S+) \((\d+) ms\)$", output, re.MULTILINE)
     tests.sort(key=lambda test: -int(test[1]))
     tests.insert(0, (f"{len(tests)} tests", sum(int(milliseconds) for _, milliseconds in tests)))

@@ -10,7 +10,7 @@ VARIABLES = {"udp": "GEX_UDP_INTERFACE", "ofi": "GEX_OFI_INTERFACE", "ucx": "GEX
 
 
 def networks(job):
-    """Those of this build that IP carries."""
+    """The networks of this build that IP carries."""
     lib = os.path.join(job.build, "lib")
     built = {"udp": True, "ofi": os.path.exists(f"{lib}/libgex-ofi.so"),
              "ucx": os.path.exists(f"{lib}/libgex-ucx.so"),

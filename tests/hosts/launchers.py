@@ -25,19 +25,18 @@ class Launcher:
     # An expression for the processes and files of its own that may be on a host after a job, and on the
     # front end.
     stays = None
-    # Whether ranks have a thread of PMIx's from the start, beside which one of them forks the guardian.
+    # Ranks have a thread of PMIx's from the start, beside which one of them forks the guardian.
     by_pmix = False
-    # Whether the job ends with it.
+    # The job ends with the launcher.
     ends_job = True
-    # Whether it ends when a host cannot be reached any more.
+    # The launcher ends when a host cannot be reached any more, and when all of a host is gone.
     notices_lost_host = True
-    # As the line above, where all of the host is gone.
     notices_gone_host = True
-    # Whether what the guardian of another host then prints always comes through it: when all of a host is
-    # gone, and when rank 0's cannot be reached.
+    # The launcher prints all that the guardian of another host then prints: when all of a host is gone,
+    # and when rank 0's cannot be reached.
     relays_when_gone = True
     relays_when_cut = True
-    # Whether a host's ranks can join when they reach the front end, and not yet the other hosts.
+    # A host's ranks can join when they reach the front end, and not yet the other hosts.
     joins_by_front = True
 
     def installed(self):

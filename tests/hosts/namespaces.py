@@ -26,7 +26,7 @@ import time
 SKIPPED = 77
 FRONT_ADDRESS = "10.77.0.254"
 SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# Of no host.
+# An address that no host has.
 NOWHERE = "02:00:00:00:00:01"
 
 
@@ -73,7 +73,7 @@ class Namespace:
     """Processes in namespaces of their own, held by one that sleeps. They have an empty /dev/shm and
     /tmp, but for what of the folders `keep` lies in /tmp."""
 
-    # Whether only those inside see one another.
+    # Only processes inside see one another.
     has_processes = True
 
     def __init__(self, flags, script, keep, forks):

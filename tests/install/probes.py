@@ -80,7 +80,7 @@ def every_setting(tree):
         hook = {"CPPFLAGS": "DEFINES", "CXXCPPFLAGS": "DEFINES"}.get(name, name)
         expected = f"MANUAL_{hook}" in hooks
         value = values[f"GASNET_{name}"]
-        # Of the folders of libraries the user's comes first.
+        # The user's folder of libraries comes first.
         at_its_end = value.startswith if name == "LDFLAGS" else value.endswith
         check(at_its_end(f"-Dhook_{hook}") == expected, f"{name}: {values}")
 

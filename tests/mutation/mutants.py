@@ -71,7 +71,7 @@ class Library:
         return struct.unpack_from("<Q", self.image, self.values[name])[0]
 
     def does_nothing(self, name):
-        """Whether the function is its own replacement: there is nothing to find out about it."""
+        """Returns true if the function is its own replacement, so that there is nothing to find out."""
         address = self.address(name)
         for kind, _, at, start, _, size, _, _ in self.segments:
             if kind == LOADED and start <= address < start + size:

@@ -88,7 +88,7 @@ def taken_names(path, *options):
 
 
 def is_program(argument):
-    """Whether it is a file of ELF."""
+    """Returns true if it is a file of ELF."""
     try:
         with open(argument, "rb") as file:
             return file.read(4) == b"\x7fELF"
@@ -188,7 +188,7 @@ Result = collections.namedtuple("Result", "name missed_by tried seconds")
 
 
 def misses(test, without, control):
-    """Whether the test fails with the library of one folder, and right after that passes with the other's:
+    """Returns true if the test fails with the library of one folder, and then passes with the other's:
     on a busy machine it may fail by its time limits alone."""
     limit = 1 + 6 * test.seconds
     for _ in range(3):

@@ -111,7 +111,7 @@ def cross(sources, work, build):
     for variable in ("GEX_LD", "GEX_OBJCOPY"):
         tool = re.search(rf"^{variable}:\w+=(.*)$", cache, re.M).group(1)
         check("aarch64" in run(tool, "--help"), f"{tool} is no tool of the target's")
-    # Of this machine's libraries none can be linked.
+    # No library of this machine can be linked.
     targets = run("ninja", "-C", folder, "-t", "targets", "all")
     check("libgex-ofi.so" not in targets, "a plug-in is linked with a library of this machine")
     if build:

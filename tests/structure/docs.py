@@ -70,7 +70,7 @@ def blocks(lines):
 
 
 def continues(line):
-    """Whether a line goes on with the text before it."""
+    """Returns true if a line goes on with the text before it."""
     return bool(line.strip()) and not (FENCE.match(line) or ITEM.match(line)
                                        or line.lstrip().startswith("|") or line.startswith("#"))
 

@@ -49,7 +49,7 @@ FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"ha
                      "agents": {"hang", "hosts", "local"}}
 
 CLIENTS = ["apps", "examples", "upcxx"]
-# Of these only the lines are counted.
+# Folders of which only the lines are counted.
 PROGRAMS = ["bench", "cmd"]
 # The folder of net/ that conduits share.
 KIT = "kit"

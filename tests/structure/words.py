@@ -59,7 +59,8 @@ SPELLINGS = [
     (re.compile(r"\b(?:\w+_t|int|double|auto) (most)\b(?=[,;)]| =)"), "max"),
     (re.compile(r"\b(?:Who|Those who|He who)\b"), "name it: the rank that ..., the process that ..."),
     (re.compile(r"(?://[/!<]*|# )\s*(The same\b)"), INCOMPLETE),
-    (re.compile(r"///\s*(Whether\b)"), "Returns true if ...; True if ..."),
+    (re.compile(r"(?://[/!<]*|# |\"{3})\s*(Whether\b)"), "Returns true if ...; True if ..."),
+    (re.compile(r"(?://[/!<]*|# |\"{3})\s*(Of|Those)\b"), "begin with the noun: The size of ..., Ranks that ..."),
 ]
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -64,6 +64,10 @@ class Words(SeededTree):
 
     def test_clause_without_a_noun(self):
         self.catches("int a;\n/// Whether it waits.\nbool waits();\n", "Whether", 2)
+        self.catches("int a;\n// Whether it waits.\n", "Whether", 2)
+        self.catches('"""Whether it waits."""\n', "Whether", path="tests/unit/peer_test.py")
+        self.catches("int a;  ///< Of each rank.\n", "Of")
+        self.catches("# Those that wait.\n", "Those", path="src/CMakeLists.txt")
         self.catches("int a;\n// Cut short. Who waits is released.\n", "Who", 2)
 
     def test_predicate(self):

@@ -23,7 +23,7 @@ void in_thread(Body body) {
   std::thread(body).join();
 }
 
-/// Of one process by itself.
+/// The number of cores that one process alone may use.
 std::uint32_t usable_alone(const std::string& root = "") {
   const CoreShare share = core_share(root);
   return usable_cores({&share, 1});

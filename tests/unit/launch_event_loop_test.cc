@@ -90,7 +90,7 @@ TEST_F(EventLoopTest, CallsTheWritingHandlerFirstAndWhileItIsWanted) {
   EXPECT_EQ(log_, (std::vector<std::string>{"read", "write", "read", "read"}));
 }
 
-// Of two connections that are ready in one turn, one handler closes the other connection; the next
+// Two connections are ready in one turn, and the handler of one closes the other one; the next
 // descriptor that is opened gets its number, and no event of the closed one.
 TEST_F(EventLoopTest, AnEventOfAClosedDescriptorReachesNoHandler) {
   Pair pairs[2] = {make_pair_of_sockets(), make_pair_of_sockets()};

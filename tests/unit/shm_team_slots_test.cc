@@ -17,7 +17,7 @@ constexpr std::uint32_t members = 3;
 constexpr std::uint32_t count = 48;
 constexpr std::uint64_t offset = 2 * 4096;
 
-/// Of two members, which map the same file.
+/// Slots of two members, which map the same file.
 class Slots : public testing::Test {
  protected:
   os::MemoryFile file_ = os::create_memory_file("slots", offset + TeamSlots::bytes(members, count));

@@ -26,7 +26,7 @@ std::uint64_t hash(const void* bytes, std::size_t size) {
   return result;
 }
 
-/// Of the linker's build identification, or else of the file's name.
+/// A hash of the linker's build identification, or else of the file's name.
 std::uint16_t name_of(const dl_phdr_info& info) {
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info.dlpi_phdr[i];

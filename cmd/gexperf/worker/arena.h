@@ -20,11 +20,11 @@ class Arena {
     const Job* job;
     std::size_t offset;
 
-    /// Those of a rank, as mapped into this process.
+    /// The objects of a rank, as mapped into this process.
     Object* here(gex_Rank_t rank) const {
       return reinterpret_cast<Object*>(job->segment_here(rank) + offset);
     }
-    /// Those of a rank in its owner's addresses.
+    /// The objects of a rank in its owner's addresses.
     Object* at_owner(gex_Rank_t rank) const {
       return reinterpret_cast<Object*>(job->segment_at_owner(rank) + offset);
     }

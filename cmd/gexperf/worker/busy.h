@@ -7,7 +7,7 @@
 
 namespace gexperf {
 
-/// Of rank 1, which sleeps in a barrier until rank 0 comes.
+/// The operation in which rank 0 wakes rank 1, which sleeps in a barrier until then.
 inline constexpr std::string_view wake_up = "wake";
 
 /// Repeats the operation of that name for about so many milliseconds, and has rank 0 print what one

@@ -58,7 +58,7 @@ class DeviceSegments {
   DeviceSegments(const DeviceSegments&) = delete;
   DeviceSegments& operator=(const DeviceSegments&) = delete;
 
-  /// Of this rank alone.
+  /// Makes a segment of so many bytes on this rank alone.
   void bind(std::size_t bytes) {
     check(gex_Segment_Create(&segment_, gex_TM_QueryClient(job_.team()), nullptr, bytes, kind_, 0),
           "gex_Segment_Create");

@@ -6,11 +6,10 @@
 
 namespace gexperf {
 
-/// Those with options have two: bytes of a transfer, and the memory of its ends.
+/// A measurement with options has two: bytes of a transfer, and the memory of its ends.
 ///
-///   host.device        from host memory to the device's (a put), at rank 1; or, of a get, into
-///   host
-///                      memory from the device's, at rank 1: the local end first
+///   host.device        the local end first: a put from host memory to the device's at rank 1, or
+///                      a get from there into host memory
 ///   self.host.device   at rank 0 itself
 void cuda_put(const Context& context);
 void cuda_get(const Context& context);

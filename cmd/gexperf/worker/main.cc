@@ -118,7 +118,8 @@ const NamedMeasurement* find_measurement(std::string_view name) {
   return nullptr;
 }
 
-/// Of this process: its own pages, and its share of those that it has in common with others.
+/// The memory of this process: its own pages, and its share of those that it has in common with
+/// others.
 long memory_kib() {
   long kib = 0;
   std::ifstream file("/proc/self/smaps_rollup");

@@ -297,7 +297,7 @@ void threads_flood(const Context& context) {
 // The limit is a line that goes there and one that comes back, between each pair of threads.
 void threads_round_trip(const Context& context) {
   ThreadSides sides(context);
-  // Of each thread, the number of the last request or flag.
+  // The number of each thread's last request or flag.
   std::vector<Count> asked(sides.count());
   std::vector<Count> flagged(sides.count());
   compare(

@@ -121,8 +121,8 @@ struct ChosenAddress {
 /// `detach`.
 struct Host {
   uint32_t version;
-  /// Of this table. A libgex that is older than the plug-in's header has fewer members: one that
-  /// does not lie within is not there.
+  /// The size of this table. A libgex that is older than the plug-in's header has fewer members:
+  /// one that does not lie within is not there.
   uint32_t bytes = sizeof(Host);
   uint32_t rank;      ///< this process's jobrank
   uint32_t size;      ///< ranks in the job
@@ -275,8 +275,8 @@ enum Finalization : uint32_t {
 /// The table of a conduit. Functions that are optional may be null.
 struct Conduit {
   uint32_t version;  ///< interface_version
-  /// Of this table. A plug-in that was compiled against an older header of the same version has
-  /// fewer members, and libgex takes those that it lacks as null.
+  /// The size of this table. A plug-in that was compiled against an older header of the same
+  /// version has fewer members, and libgex takes those that it lacks as null.
   uint32_t bytes = sizeof(Conduit);
   const char* name;           ///< "emu": what GEX_CONDUIT and gexrun --conduit name
   const char* description;    ///< one line for gexinfo

@@ -26,7 +26,7 @@ struct Devices {
   std::array<std::unique_ptr<Device>, max_devices> owned;
 };
 Immortal<Devices> the_devices;
-/// Those that are open, by number; for polls.
+/// The open devices, by number, as polls read them; null: not open.
 constinit std::array<std::atomic<Device*>, max_devices> open_devices{};
 
 }  // namespace

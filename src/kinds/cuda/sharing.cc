@@ -127,7 +127,7 @@ std::uint64_t begin_receiving() {
     if (name == 0 || !state().post.open(post_name(name))) return 0;
     state().name = name;
   }
-  // Of an earlier publication, whose segments could not be opened for another reason.
+  // Entries of an earlier publication may be left, whose segments could not be opened.
   state().received.clear();
   receives.store(true, std::memory_order_relaxed);
   want_polls();

@@ -99,8 +99,8 @@ std::uint32_t in_flight(const job::PartCounts& counts) noexcept {
 
 bool is_in_flight(const job::ShownEvent& event) noexcept {
   const job::OpKind kind = load(event.op.kind);
-  // Of an event without parts it is not known whether its operation is over; a thread that waits
-  // for it shows that.
+  // An event without parts does not show whether its operation is over; a thread that waits for it
+  // does.
   return kind != job::OpKind::none && !is_of_team(kind) && in_flight(event.counts) != 0;
 }
 

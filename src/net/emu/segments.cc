@@ -173,7 +173,7 @@ const Segments::Window& Segments::map_window(std::uint32_t rank, std::uint32_t p
   static_cast<void>(os::exclude_from_core_dumps(made->mapping.bytes()));
   made->base = made->mapping.data() + (at - first_page);
   entry.store(made.get(), std::memory_order_release);
-  // Of a registration that ended: nothing of it is under way any more.
+  // That registration has ended, and no operation on it is under way.
   delete former;
   return *made.release();
 }

@@ -64,7 +64,7 @@ class Arrivals {
   std::atomic<std::size_t> count_{0};
 };
 
-/// Those of both channels.
+/// The arrivals of both channels.
 template <class Arrival>
 class ChannelArrivals {
  public:

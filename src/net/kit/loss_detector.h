@@ -88,7 +88,7 @@ class LossDetector {
   /// An answer; returns how many messages are lost for sure.
   std::uint64_t handle_answer(std::uint32_t rank, const Tally& answer) noexcept {
     PeerCounts& peer = peers_[rank];
-    // Of a question that was given up: its snapshot is forgotten.
+    // The snapshot of a question that was given up is forgotten, so its answer has no use.
     if (answer.round != peer.round) return 0;
     peer.interval_ns = 0;
     peer.next_ns = std::min(peer.next_ns, next_look_ns_);

@@ -39,7 +39,7 @@ class Segments {
     key = {static_cast<std::uint32_t>(index) | entry.uses << index_bits, 0, 0};
     return true;
   }
-  /// Of the memory that was there; of an invalid key nothing.
+  /// The memory of a removed segment, in bytes; empty for an invalid key.
   struct Range {
     std::uint64_t begin = 0;
     std::uint64_t size = 0;

@@ -80,7 +80,7 @@ bool may_lock_all() {
   return false;
 }
 
-/// Of a device that has none the name, up to its number.
+/// The name of a device's driver, or, where the kernel names none, the device's without its number.
 std::string driver_of(const std::string& device) {
   std::error_code none;
   const fs::path driver = fs::read_symlink(device + "/device/driver", none);

@@ -73,7 +73,7 @@ void write_as(Operand operand, const void* first, void* to) noexcept {
   std::memcpy(to, &value, sizeof value);
 }
 
-/// Of all bits of operations.
+/// The number of bits in a mask of operations.
 constexpr std::uint32_t operation_bits = 25;
 
 }  // namespace

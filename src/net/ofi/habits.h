@@ -32,7 +32,7 @@ enum class Reach : std::uint8_t {
 };
 Reach reach_of(std::string_view provider) noexcept;
 
-/// Of a provider as libfabric names it: "verbs;ofi_rxm".
+/// The habits of a provider, which is named as libfabric does: "verbs;ofi_rxm".
 Habits habits_of(std::string_view provider) noexcept;
 
 /// Returns true if a provider with files for endpoints takes the option FI_OPT_MIN_MULTI_RECV only

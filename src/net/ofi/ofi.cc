@@ -115,7 +115,7 @@ class Ofi {
   }
 
  private:
-  /// Of its scratch page, on which it tries the provider before, peers write to this place.
+  /// Offset in the scratch page to which peers write, once the provider has been tried on the page.
   static constexpr std::size_t scratch_at = Scratch::size - 64;
 
   bool open(Info info, Broken known, const Host& host, std::string& error);
@@ -169,7 +169,7 @@ bool Ofi::open(Info info, Broken known, const Host& host, std::string& error) {
       endpoints.push_back(std::move(endpoint));
       continue;
     }
-    // Of a provider that has no more there are fewer lanes.
+    // A provider that has no further endpoint makes fewer lanes.
     if (i == 0) error = refused;
     break;
   }

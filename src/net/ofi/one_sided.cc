@@ -32,8 +32,8 @@ OneSidedExtent extent_of(const Endpoint& endpoint, bool needs_local) noexcept {
 TransferRoom one_sided_room(const fi_info& info) noexcept {
   constexpr std::size_t least = 16;
   constexpr std::size_t max = 1024;
-  // Of what the provider claims to hold for an endpoint; some claim what they do not keep, and some
-  // that there is no limit.
+  // A part of what the provider claims to hold for an endpoint: some claim what they do not keep,
+  // and some that there is no limit.
   const std::size_t held = std::min(info.tx_attr->size, std::size_t{1} << 16);
   const std::size_t a_peer = std::clamp(held / 4, least, max);
   const std::size_t in_all = std::max(held / 4 * 3, a_peer);

@@ -22,9 +22,9 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
 
   std::byte* memory() const noexcept { return memory_; }
-  /// Of the memory, for operations of this rank's own; null where none is needed.
+  /// The descriptor of the memory for this rank's operations; null where the provider needs none.
   void* descriptor() const noexcept;
-  /// Of a byte of it, for those of peers.
+  /// The place of the byte at `offset`, for operations of peers.
   Place place_of(std::size_t offset) const noexcept;
 
  private:

@@ -15,7 +15,7 @@ bool Segments::add(const SegmentMemory& memory, Key& key) {
   if (!region) {
     const std::string text = std::string("ofi: a segment") + (is_device ? " of a device" : "") +
                              " is not registered, and accessed by messages: " + error;
-    // Of devices that is what is to be expected of many networks.
+    // Many networks cannot register a device's memory, so that deserves no warning.
     (is_device ? host_.inform : host_.warn)(text.c_str());
     return false;
   }

@@ -125,7 +125,7 @@ void Burst::add_fragments(Peer& peer, const Packet& packet, const Header& header
         static_cast<std::uint32_t>(total), static_cast<std::uint32_t>(offset), {}};
     std::memcpy(bytes + sizeof header, &record, sizeof record);
     std::memcpy(bytes + sizeof header + sizeof record, &details, sizeof details);
-    // Of what lies in the packet, and of what lies elsewhere.
+    // A fragment takes `own` bytes from the packet, and the rest from the payload outside of it.
     const std::size_t own = offset < front ? std::min(size, front - offset) : 0;
     if (own != 0) std::memcpy(bytes + front_size, packet.bytes() + sizeof header + offset, own);
     if (own != size)

@@ -77,7 +77,7 @@ class Burst {
 
   /// Room for so many bytes until the next `send`.
   std::byte* room_for_copy(std::size_t size);
-  /// Of a packet that is larger than the way carries.
+  /// Adds a packet that is larger than the path carries, in fragments.
   void add_fragments(Peer& peer, const Packet& packet, const Header& header);
   static std::size_t fragment_room(const Peer& peer) noexcept {
     return (peer.path - front_size) / fragment_unit * fragment_unit;

@@ -120,7 +120,7 @@ class Congestion {
   static constexpr std::size_t least_surplus = 4;  ///< in `Settings::least`
   std::uint32_t useless_rounds_ = 0;   ///< with losses although the surplus is the least
   std::uint32_t tolerant_rounds_ = 0;  ///< in which losses change no surplus
-  // Of this round.
+  // State of the current round.
   Time round_began_ = 0;
   Time round_ends_ = 0;
   std::size_t acknowledged_ = 0;

@@ -17,7 +17,7 @@ std::size_t narrow_datagram(const PeerSettings& peer) noexcept;
 /// What buffers for all peers have room for.
 struct PeerBounds {
   std::size_t max_datagram = 0;  ///< bytes of the largest to any peer
-  /// Of the narrowest for which messages to any peer are built.
+  /// Bytes of the narrowest datagram for which messages to any peer are built.
   std::size_t least_datagram = ~std::size_t{0};
 
   void include(const PeerSettings& peer) noexcept;

@@ -82,7 +82,7 @@ bool LossySocket::send_rest(const Outgoing& batch) {
     const Outgoing run{batch.to, &pieces_[runs_[i].first_piece],
                        static_cast<std::uint32_t>(end - runs_[i].first_piece),
                        is_batch ? batch.segment : std::uint16_t{0}, batch.route};
-    // Of a batch of which some has left the others are lost.
+    // If a part of a batch has left, the rest counts as lost.
     if (below_->send(std::span(&run, 1)) == 0) return i != 0;
   }
   return true;

@@ -67,7 +67,7 @@ class LossySocket final : public Socket {
   SocketLimits limits_;
   Random random_;
   std::optional<Held> held_back_;
-  // Of the batch that is being sent.
+  // A run of pieces of the batch that is being sent.
   struct Run {
     std::size_t first_piece;
     std::size_t bytes;

@@ -62,7 +62,7 @@ void PathFinder::use_path(Peer& peer) {
   if (peer.search.size() != 0) peer.path = peer.search.size();
   peer.datagram = std::clamp<std::uint32_t>(peer.path & ~15U, peer.least_datagram,
                                             std::max(peer.least_datagram, peer.max_datagram));
-  // Of large ones whole cache lines, so that copies are aligned alike.
+  // A large payload is whole cache lines, so that copies are aligned alike.
   const std::uint32_t payload =
       peer.path > front_size ? peer.path - static_cast<std::uint32_t>(front_size) : 0;
   peer.stream_payload = payload > 8192 ? payload & ~63U : payload;

@@ -224,10 +224,10 @@ class PathSearch {
   std::uint32_t size_ = 0;
   Stage stage_ = idle;
   bool is_confirmed_ = false;  ///< the size in use, by a probe
-  // Of a search: it ends where these two meet.
+  // A search ends where these two sizes, in bytes, meet.
   std::uint32_t low_ = 0;                   ///< the largest that fits
   std::uint32_t high_ = ~std::uint32_t{0};  ///< the smallest that does not
-  // Of a round.
+  // State of the current round.
   std::uint32_t round_ = 0;
   std::array<std::uint32_t, max_sizes> sizes_{};
   std::uint32_t count_ = 0;

@@ -123,7 +123,7 @@ struct Arrival {
   ReceiveBuffers::Buffer* buffer;
 };
 
-/// Those of one channel, oldest first.
+/// The arrivals of one channel, oldest first.
 class ArrivalQueue {
  public:
   ArrivalQueue() : ring_(64) {}

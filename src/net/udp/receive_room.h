@@ -95,7 +95,7 @@ class ReceiveRoom {
   std::uint64_t round_ = 2;
   std::size_t active_ = 0;
   std::size_t active_before_ = 0;
-  // Of grants in this round and the one before.
+  // Bytes granted in this round and in the one before.
   std::size_t granted_ = 0;
   std::size_t granted_before_ = 0;
   Time ends_ = 0;

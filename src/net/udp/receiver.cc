@@ -166,8 +166,7 @@ void Receiver::handle_datagram(const Header& header, const std::byte* rest,
   if (rest_size > sizeof(Record) &&
       static_cast<RecordKind>(rest[offsetof(Record, kind)]) == RecordKind::fragment) [[unlikely]]
     return handle_fragment(*peer, header, rest, rest_size, now);
-  // Of datagrams that were joined and are no multiple of 16 long, messages do not lie where they
-  // may.
+  // Messages in joined datagrams whose size is no multiple of 16 are not aligned as they must be.
   ReceiveBuffers::Buffer* moved = nullptr;
   if (reinterpret_cast<std::uintptr_t>(rest) % 16 != 8) [[unlikely]] {
     moved = parts_.buffers.take();
@@ -336,7 +335,7 @@ void Receiver::handle_part(Peer& peer, Channel channel, const PartDetails& part,
       });
   if (partial == peer.partials.end()) {
     ReceiveBuffers::Buffer* buffer = parts_.buffers.take();
-    // Of a channel's share there is always one.
+    // Each channel has a share of the buffers, in which one is always left.
     if (buffer == nullptr)
       parts_.host.fatal("udp: no receive buffer is left for a message in parts");
     parts_.buffers.hold(channel, *buffer);

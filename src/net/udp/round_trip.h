@@ -17,7 +17,7 @@ class RoundTrip {
 
   explicit RoundTrip(Time shortest = 500'000) noexcept : shortest_(shortest) {}
 
-  /// Of a datagram that was sent once.
+  /// Takes the round trip of a datagram that was sent once, in nanoseconds.
   void sample(Time taken) noexcept {
     least_ = std::min(least_, taken);
     if (mean_ == 0) {

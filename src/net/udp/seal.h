@@ -58,8 +58,8 @@ class Seal {
   /// The key of what goes that way.
   SipKey key_of(const Direction& direction) const noexcept;
 
-  /// Of a header, whose own place for the tag must be 0, and of `payload_size` bytes behind it, of
-  /// which `covered` are all or the first, as the header's flags state.
+  /// The tag of a header, whose own place for the tag must be 0, and of `payload_size` bytes behind
+  /// it. `covered` are all of these or the first, as the header's flags state.
   std::uint64_t tag(const SipKey& key, std::uint32_t number_above, const void* header,
                     std::size_t header_size, std::size_t payload_size,
                     std::span<const iovec> covered) const noexcept;

@@ -66,7 +66,7 @@ void Sender::added(Peer& peer, std::size_t bytes, Time now) {
       peer.queued >= enough || peer.gathered >= max_gathered)
     transmit(peer, now);
   if (in_a_row && now - last_gathered_out_ < gathering) return;
-  // Of other peers too.
+  // What is queued for other peers goes out too.
   last_gathered_out_ = now;
   for (Peer* other : busy_)
     if (other->queued != 0) transmit(*other, now);
@@ -224,7 +224,7 @@ void Sender::mark_timed(Peer& peer, Time now) {
 void Sender::handle_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
                                     Time now) {
   acknowledged(peer, header.next_expected, header.received, 0, waited, now);
-  // Of two that have overtaken one another the later one holds.
+  // An acknowledgement that a later one has overtaken is out of date.
   if (is_newest) {
     peer.highest_ack = header.next_expected;
     peer.window = std::size_t{header.window} * window_unit;

@@ -32,7 +32,7 @@ class Slabs {
       : pool_(count, room, true), limits_(limits) {}
 
   bool has_memory() const noexcept { return pool_.has_memory(); }
-  /// Those in use, but for those in which payloads are built.
+  /// Packets in use, except those in which payloads are built.
   std::size_t in_flight() const noexcept { return pool_.taken() - building_; }
 
   /// So many may be taken.

@@ -144,7 +144,7 @@ class Udp {
   }
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done) {
-    // Those of which a flush reports go over one lane, whatever thread they are of.
+    // Puts that only a flush reports go over one lane, whichever thread initiates them.
     Endpoint& endpoint = done == nullptr && local_done == nullptr ? lanes_.first() : lanes_.own();
     return endpoint.put(remote, local, size, done, local_done, now());
   }

@@ -71,7 +71,7 @@ struct Record {
 };
 static_assert(sizeof(Record) == 8);
 
-/// Of a part of a message.
+/// Details of a part of a message.
 struct PartDetails {
   std::uint32_t number;  ///< of the message, among those of its sender to this receiver
   std::uint32_t total;   ///< bytes of the message
@@ -99,19 +99,19 @@ struct GetDetails {
   std::uint32_t get;
   std::uint64_t unused;
 };
-/// Of a probe, and of its answer.
+/// Details of a probe, and of its answer.
 struct ProbeDetails {
   std::uint32_t round;
   std::uint32_t index;
   std::uint64_t unused[2];
 };
-/// Of a part of a datagram that was too large for the way when it was to be sent.
+/// Details of a part of a datagram that was too large for the path when it was to be sent.
 struct FragmentDetails {
   std::uint32_t total;   ///< bytes behind the header of the whole
   std::uint32_t offset;  ///< a multiple of `fragment_unit`
   std::uint64_t unused[2];
 };
-/// Of all but the last of a datagram a multiple of this, in bytes.
+/// The size of every fragment but a datagram's last is a multiple of this, in bytes.
 inline constexpr std::size_t fragment_unit = 64;
 /// With header and record whole cache lines: some processors copy slowly, as the kernel does, what
 /// is to lie 8 bytes further in its page than it did.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the runs of the conformance suite in `make check` leave out no body: each runs in one
+"""Fails if the runs of the conformance suite in `make check` leave out a body: each runs in one
 neighborhood and over a network. The file has a line for each run: conduit, program, filter.
 
   bodies.py <file>

@@ -56,7 +56,7 @@ void ping(gex_Token_t token, gex_AM_Arg_t value) {
   gex_AM_ReplyShort1(token, handlers[pong_in], 0, value + 1);
   ++seen;
 }
-/// Of the numbered pings; those that only flood are numbered -1.
+/// The number of the last numbered ping that was answered; pings that only flood have -1.
 gex_AM_Arg_t last_pong;
 void pong(gex_Token_t, gex_AM_Arg_t value) {
   const Running running(false);

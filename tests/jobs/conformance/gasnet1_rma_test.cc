@@ -286,7 +286,7 @@ TEST(Gasnet1Rma, ValueGetsAreSynchronisedEachByItself) {
     gasnet_wait_syncnbi_all();
     for (std::size_t i = 0; i < count; i += 2)
       ASSERT_EQ(gasnet_wait_syncnb_valget(handles[i]), value_of(next(), i));
-    // Those that are over make room for others while the rest is on its way.
+    // Handles of ended gets are used again while the other gets are under way.
     for (std::size_t i = 0; i < count; i += 4) handles[i] = start(i);
     for (std::size_t i = count; i-- > 0;) {
       if (i % 4 == 2) continue;

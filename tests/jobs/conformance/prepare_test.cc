@@ -470,7 +470,7 @@ TEST(PrepareInPlace, PayloadIsBuiltWhereTheMessageLies) {
   start();
   const char* const conduit = std::getenv("GEX_CONDUIT");
   const std::string name = conduit != nullptr ? conduit : "";
-  // Of any other network that cannot be seen from here.
+  // This test cannot see where another network builds a payload.
   const bool is_known = size() > 1 && (name == "emu" || name == "smp");
   const std::size_t bytes = fitting_medium(4000, 2);
   const auto is_in_place = [&] {

@@ -548,7 +548,7 @@ TEST(Outstanding, ThousandsOfImplicitTransfersToAndFromAllRanks) {
     const auto peer = static_cast<gex_Rank_t>((rank() + i) % size());
     gex_RMA_GetNBI(team(), &local[i], peer, segment_of(peer) + 8 * i, 8, 0);
     const std::uint64_t value = ~i;
-    // Of every rank's words, each is written by one peer.
+    // Each word of a rank is written by one peer.
     gex_RMA_PutNBI(team(), peer, segment_of(peer) + puts_at + 8 * i, &value, 8, GEX_EVENT_NOW, 0);
   }
   gex_NBI_Wait(GEX_EC_ALL, 0);

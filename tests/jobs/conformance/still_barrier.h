@@ -32,7 +32,7 @@ class StillBarrier {
     counter_ = static_cast<Counter*>(page);
     barrier();
     if (rank() == 0) unlink(path_.c_str());
-    // Of that barrier a message may leave, or be sent again, with its sender's polls alone.
+    // A message of that barrier may leave, or be sent again, with its sender's polls alone.
     ++generation_;
     counter_->fetch_add(1);
     WAIT_UNTIL(counter_->load() >= size());

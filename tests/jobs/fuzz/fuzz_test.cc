@@ -36,8 +36,8 @@ struct Refused {
 struct Chance {
   std::vector<unsigned> arguments;
   bool description = false;
-  /// Those of the arguments that may mean something which is right, of another time or place: the
-  /// message is kept for that, and who needs it as it was waits for ever.
+  /// Arguments that, changed, may be right at another time or place: the message is kept for that,
+  /// and the rank that needs it as it was waits for ever.
   std::vector<unsigned> have_another_wait = {};
 };
 
@@ -148,7 +148,7 @@ const std::vector<Kind>& kinds() {
         {"argument 4 = 1", outside("a memset")},
         fewer("arguments 6")},
        {{0, 1, 4, 5, 6}}},
-      // Of another team or exchange; from another member; of more bytes than come.
+      // The changes: another team or exchange, another member, more bytes than come.
       {"exchange_gather",
        "team exchange: gather",
        "Team*:Split*",
@@ -170,7 +170,7 @@ const std::vector<Kind>& kinds() {
         {"argument 5 = 0xffffffff", "rank @: a part of a team exchange does not fit: "},
         fewer("arguments 5")},
        {{0, 1, 2, 3, 4, 5}, false, {0, 1, 2, 4}}},
-      // Of another team; of a barrier that is over.
+      // The changes: another team, a barrier that is over.
       {"barrier",
        "barrier",
        "Team*:Barrier*",
@@ -191,7 +191,7 @@ const std::vector<Kind>& kinds() {
          "[0-9])"},
         fewer("arguments 3")},
        {{0, 1, 2, 3}, false, {0, 1, 3}}},
-      // Of the next barrier.
+      // The change: the next barrier.
       {"named_barrier",
        "named barrier",
        "NamedBarrier*",
@@ -206,7 +206,7 @@ const std::vector<Kind>& kinds() {
         {"argument 4 = 3", "rank @: a named barrier's message has the invalid state 3"},
         fewer("arguments 5")},
        {{0, 1, 2, 3, 4, 5}, false, {0, 1, 3}}},
-      // Of another team, member or operation; of another piece; granting or giving back less.
+      // The changes: another team, member, operation or piece; granting or giving back less.
       {"coll_data",
        "data of a collective",
        collectives,
@@ -225,7 +225,7 @@ const std::vector<Kind>& kinds() {
         {"argument 5 = 3", "rank @: a collective message of phase 3"},
         fewer("arguments 6")},
        {{0, 1, 2, 3, 4, 5, 6}, false, {0, 1, 2, 3, 4, 5, 6}}},
-      // Those of a team that has ended are not looked at: the primordial one has not.
+      // Only the primordial team is used, since messages of a team that has ended are not checked.
       {"coll_credit",
        "credit of a collective",
        collectives,

@@ -74,7 +74,7 @@ TEST(EmuLimit, OfMessagesWaitsForCreditsWhichComeBackByHalves) {
   EXPECT_DOUBLE_EQ(time(16), alone + 15 * 8208);
   // The eighth has to arrive first.
   EXPECT_DOUBLE_EQ(time(17), alone + alone + 7 * 8208);
-  // Those of the second half are back when the first half has been used again.
+  // Room of the second half is back when the first half has been used again.
   EXPECT_DOUBLE_EQ(time(25), time(17) + 8 * 8208);
 }
 

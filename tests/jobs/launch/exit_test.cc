@@ -173,7 +173,7 @@ TEST_P(Exit, EndDoesNotWaitForAStreamThatIsStuck) {
 TEST_P(Exit, ARankThatReturnsEarlyGoesOnAnswering) {
   const Outcome outcome = job(3, {"return-early"}).run();
   expect_success(outcome);
-  // Of two hosts, one has two ranks.
+  // One of the two hosts has two ranks.
   EXPECT_EQ(lines_with(outcome.output, "answered"), on_hosts(GetParam()) ? 1 : 2);
 }
 

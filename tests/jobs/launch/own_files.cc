@@ -148,7 +148,7 @@ class OwnFolders : public testing::Environment {
       why = std::strerror(error);
       return;
     }
-    // Of the folders that a job may use this one alone is not known beforehand.
+    // TMPDIR is the only folder of a job that is not known beforehand.
     unsetenv("TMPDIR");
     why.clear();
     look_for_files = look;

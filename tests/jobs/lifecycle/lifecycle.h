@@ -35,7 +35,7 @@ inline std::string name_of(const testing::TestParamInfo<Network>& info) {
   return "";
 }
 
-/// Those that this build has.
+/// The networks that this build has.
 inline std::vector<Network> networks() {
   std::vector<Network> all = {Network::shared_memory, Network::emu, Network::emu_reordered,
                               Network::neighborhoods};

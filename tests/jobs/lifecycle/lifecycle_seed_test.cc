@@ -95,8 +95,7 @@ Times times_under(const std::string& seed, const std::string& of_atomics) {
   return times;
 }
 
-/// Those whose times cannot have been the same: what the clocks of two jobs may make of a time
-/// aside.
+/// The events whose times cannot have been the same, allowing for the clocks of two jobs.
 std::vector<std::string> differing(const Times& one, const Times& other) {
   constexpr double tolerance = 1000;
   std::vector<std::string> names;

@@ -69,7 +69,7 @@ TEST(SegmentLimit, MalformedValuesAreRefused) {
                  "GASNET_MAX_SEGSIZE leaves less than one page");
 }
 
-// Of all of the host's memory, some is always in use.
+// A limit of all of the host's memory would not do, since some is always in use.
 TEST(SegmentLimit, IsWhatAttachGrants) {
   for (const Network network : {Network::shared_memory, Network::emu}) {
     Command command = job(2, {"attach_maximum"});

@@ -56,8 +56,8 @@ class Case(unittest.TestCase):
         self.assertLess(done.took, SECONDS)
 
     def refuse(self, line, *words, **variables):
-        """Of libgex's there is this line, and one with the network's name, which may come first: they
-        are of two ranks."""
+        """The job is refused: libgex prints this line, and one with the network's name, in either order,
+        since they are of two ranks."""
         done = self.start(*words, **variables)
         ours = [one for one in done.stderr.splitlines() if one.startswith("gex: ")]
         self.assertNotEqual(done.returncode, 0)

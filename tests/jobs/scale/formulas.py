@@ -59,7 +59,7 @@ def rounds_of(members):
 
 
 def barrier_messages_of(rank, ranks):
-    """Of one barrier: leaders meet, the lowest of each neighborhood."""
+    """Messages of one barrier, in which the leaders meet, the lowest rank of each neighborhood."""
     return rounds_of(ranks // NEIGHBORHOOD) if rank % NEIGHBORHOOD == 0 else 0
 
 

@@ -171,7 +171,7 @@ class Traced(unittest.TestCase):
     def compare_operations(self, ranks, events):
         """What a call to another rank's memory leaves in flight has an end, where that is not shared."""
         begins = [event for event in events if event["ph"] == "b"]
-        # Of each rank by itself, so that a viewer shows it with that rank.
+        # Numbers are each rank's own, so that a viewer shows a span with its rank.
         number_of = lambda event: (event["pid"], event["id2"]["local"])
         ends = {number_of(event): event for event in events if event["ph"] == "e"}
         self.assertEqual({number_of(begin) for begin in begins}, ends.keys())
@@ -192,7 +192,7 @@ class Traced(unittest.TestCase):
                 self.assertFalse([flight for flight in flights if "peer" not in flight["args"]])
 
     def nests(self, spans):
-        """Of two spans of a thread one lies within the other, or they do not overlap."""
+        """Two spans of a thread do not overlap, unless one lies within the other."""
         tracks = {}
         for span in spans:
             begin = round(span["ts"] * 1000)

@@ -156,7 +156,7 @@ struct Process {
 };
 
 constexpr unsigned threads = 3;
-/// Of each process: it is informed, it handles a request and a reply.
+/// Each process is informed, and handles a request and a reply.
 constexpr std::uint32_t all_handled = 2 * 3;
 
 template <class Atomics, Order order = Order::as_it_must>

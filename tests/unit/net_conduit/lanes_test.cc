@@ -237,7 +237,7 @@ TEST_P(LanesPromise, ThreadsTransfer) {
   });
 }
 
-// Of puts without a completion, over whatever lane they went.
+// The puts have no completion, and a flush covers every lane that they took.
 TEST_P(LanesPromise, AFlushReportsThePutsOfAllThreads) {
   if (conduit->flush == nullptr) GTEST_SKIP() << "no flush";
   on_threaded_ranks(2, [&](const Host& host, const Limits&) {

@@ -215,7 +215,7 @@ TEST_P(OneSidedPromise, ThreadsMayPutAndGetAtTheSameTime) {
       });
 }
 
-// Of both ends in pieces that do not fit one another; nothing beside them is touched.
+// The pieces of one end do not match those of the other; nothing beside them is touched.
 TEST_P(OneSidedPromise, PiecesGoWhereTheyBelong) {
   if (conduit->put_pieces == nullptr) GTEST_SKIP() << "no transfers of pieces";
   on_ranks_with_segments(

@@ -153,7 +153,7 @@ TEST(PmiServer, RanksFindOneAnotherAndFinalize) {
       // A fence before anything was put.
       EXPECT_EQ(library.ask("cmd=barrier_in"), fenced);
       EXPECT_EQ(library.get("card-0"), not_found);
-      // Of different numbers and lengths.
+      // Ranks put different numbers of values, of different lengths.
       constexpr std::array<std::uint32_t, ranks> puts{1, 2, 0};
       const std::string name = "card-" + std::to_string(rank);
       for (std::uint32_t i = 0; i < puts[rank]; ++i)
@@ -166,7 +166,7 @@ TEST(PmiServer, RanksFindOneAnotherAndFinalize) {
       EXPECT_EQ(library.get("card-0"), found("at="));
       EXPECT_EQ(library.get("card-1"), found("at=" + std::string(20, 'v')));
       EXPECT_EQ(library.get("card-1x"), found("at=" + std::string(21, 'v')));
-      // Of ranks that have put nothing, or that the job does not have.
+      // Ranks that have put nothing, or that the job does not have, are not found.
       EXPECT_EQ(library.get("card-2"), not_found);
       EXPECT_EQ(library.get("card-3"), not_found);
       EXPECT_EQ(library.get("card--1"), not_found);

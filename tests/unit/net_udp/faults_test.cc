@@ -455,7 +455,7 @@ TEST(Refusals, OfWhatHasBeenAcknowledgedMeanwhileChangeNothing) {
   send(0);
   ASSERT_TRUE(ranks.settle());
   const std::uint64_t received = ranks.endpoints[0]->counts().received;
-  // Of five more the first one comes late.
+  // The first of five more comes late.
   ranks.network.records = true;
   ranks.network.cut_off(1, true);
   send(1);

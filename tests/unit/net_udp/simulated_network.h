@@ -64,13 +64,13 @@ class SimulatedNetwork {
 
   /// Bytes of the largest datagram that the way carries, while the interfaces take `max_datagram`.
   std::size_t path = SIZE_MAX;
-  /// Those that were larger, and are lost.
+  /// Datagrams that were larger, and are lost.
   std::uint64_t too_large = 0;
 
   std::uint64_t carried() const { return carried_; }
   /// Datagrams that found a receive buffer full.
   std::uint64_t overflowed() const { return overflowed_; }
-  /// Those that found no room in front of a link.
+  /// Datagrams that found no room in front of a link.
   std::uint64_t dropped() const { return dropped_; }
   /// The most bytes that have waited there.
   std::size_t longest_queue() const { return longest_queue_; }

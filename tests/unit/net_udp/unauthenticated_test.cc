@@ -40,7 +40,7 @@ class Traffic3 {
       ASSERT_EQ(ranks_.send(me, reply_channel, source, message_of(me, number, 40)), sent);
     };
     for (std::uint32_t rank = 0; rank < count; ++rank) {
-      // Of each peer a place for its puts, and one that it gets from.
+      // For each peer a place for its puts, and one that it gets from.
       memory_[rank].resize(2 * count * bytes);
       for (std::uint32_t peer = 0; peer < count; ++peer)
         std::fill_n(readable(rank, peer), bytes, std::byte(0x10 * rank + peer + 1));

@@ -167,7 +167,8 @@ class future {
   /// The older spelling.
   bool ready() const { return is_ready(); }
 
-  /// Of a ready future: all values, as a tuple if there are several, or the one of index I.
+  /// All values of a future, which must be ready, as a tuple if there are several, or that of index
+  /// I.
   template <int I = -1>
   decltype(auto) result() const {
     if constexpr (Chosen<I>::is_one) {

@@ -56,7 +56,7 @@ class StateBase {
     last_ = &callback->next;
   }
 
-  /// Of a state whose last dependency is met: runs the callbacks, and those of states that become
+  /// Runs the callbacks of a state whose last dependency is met, and those of states that become
   /// ready by them.
   void run_callbacks() {
     if (first_ != nullptr) run_all(this);
@@ -146,7 +146,7 @@ class State : public StateBase {
   }
   bool has_values() const { return has_values_ || holder() != this; }
 
-  /// Of a state that is ready.
+  /// The values of a state that is ready.
   static const Values& values_of(const StateBase& state) {
     return static_cast<const State*>(state.holder())->values_;
   }

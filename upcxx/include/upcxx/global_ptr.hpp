@@ -65,7 +65,7 @@ struct global_ptr<const T, Kind> {
   static constexpr memory_kind kind = Kind;
 
   global_ptr(std::nullptr_t = nullptr) {}
-  /// Of a certain kind, as one of any kind.
+  /// Takes a pointer of a certain kind as one of any kind.
   template <memory_kind Other,
             class = std::enable_if_t<Kind == memory_kind::any && Other != memory_kind::any>>
   global_ptr(const global_ptr<const T, Other>& other)

@@ -31,7 +31,7 @@ inline constexpr std::intptr_t no_displacement = INTPTR_MIN;
 
 }  // namespace detail
 
-/// Of the caller among all ranks, and how many there are.
+/// The rank of the caller; `rank_n` is the number of all ranks.
 inline intrank_t rank_me() {
   UPCXXI_CHECK(initialized(), "upcxx::rank_me: call upcxx::init() first");
   return detail::job.rank_me;

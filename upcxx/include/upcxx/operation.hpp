@@ -17,7 +17,7 @@ class Operation : public Task {
   /// The operation is over, and frees itself, or puts itself where it will be run.
   virtual void completed() = 0;
 
-  // Of libgex; null: none, or over.
+  // Events of libgex; null: there is no event, or it is over.
   void* event = nullptr;
   void* source_event = nullptr;
   Operation* next = nullptr;

@@ -21,7 +21,7 @@ struct ReadyStates {
 };
 
 struct ThreadState {
-  persona_scope* top;     ///< Of the stack of personas; nullptr: no persona was used yet.
+  persona_scope* top;     ///< The stack of personas; nullptr: no persona was used yet.
   ReadyStates* ready;     ///< Where a state that becomes ready in a callback of a future is put.
   StateBase* to_destroy;  ///< States without references.
   bool destroying;        ///< They are being destroyed by a caller further up.

@@ -76,7 +76,7 @@ auto start(Operation* operation, Begin&& begin) {
   return as_result(std::move(futures));
 }
 
-/// Of an operation that is over: the result of its call.
+/// The result of the call of an operation that is over.
 template <class... Action, class... V>
 auto completed_now(const completions<Action...>& how, const V&... values) {
   return std::apply(

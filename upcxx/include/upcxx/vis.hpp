@@ -159,7 +159,7 @@ auto move_regular(Direction direction, Local local, Local local_end, std::size_t
 
 }  // namespace detail
 
-/// Of pairs or tuples of an address and a number of elements.
+/// Moves ranges, each a pair or tuple of an address and a number of elements.
 template <class SourceIterator, class DestinationIterator, class Cx = detail::DefaultCompletions>
 auto rput_irregular(SourceIterator source, SourceIterator source_end,
                     DestinationIterator destination, DestinationIterator destination_end,
@@ -175,7 +175,7 @@ auto rget_irregular(SourceIterator source, SourceIterator source_end,
       detail::Direction::get, destination, destination_end, source, source_end, how);
 }
 
-/// Of addresses, each of so many elements.
+/// Moves ranges of one size, each an address; the counts are in elements.
 template <class SourceIterator, class DestinationIterator, class Cx = detail::DefaultCompletions>
 auto rput_regular(SourceIterator source, SourceIterator source_end, std::size_t source_count,
                   DestinationIterator destination, DestinationIterator destination_end,
@@ -193,7 +193,7 @@ auto rget_regular(SourceIterator source, SourceIterator source_end, std::size_t 
       source_count, how);
 }
 
-/// Of a part of an array of `Dim` dimensions. Strides are in bytes, extents in elements.
+/// Moves a part of an array of `Dim` dimensions. Strides are in bytes, extents in elements.
 template <std::size_t Dim, class T, class Cx = detail::DefaultCompletions>
 auto rput_strided(const T* source, const std::ptrdiff_t* source_strides, global_ptr<T> destination,
                   const std::ptrdiff_t* destination_strides, const std::size_t* extents,

@@ -100,7 +100,7 @@ class WhenAllState final : public StateOf<Conjoined<Futures...>>::type {
   std::array<Arrival, sizeof...(Futures)> arrivals_;
 };
 
-/// Of futures of which at most one has values, that one.
+/// Returns the one that has values, of futures of which at most one has.
 template <class First, class... More>
 auto with_the_values(First&& first, More&&... more) {
   if constexpr (sizeof...(More) == 0 || values_in<First> != 0) {
