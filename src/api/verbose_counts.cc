@@ -1,6 +1,7 @@
 #include "api/verbose_counts.h"
 
 #include "base/error.h"
+#include "coll/wire.h"
 #include "team/barrier.h"
 #include "team/exchange.h"
 #include "way/network_report.h"
@@ -17,6 +18,10 @@ void report_counts_at_exit() noexcept {
         static_cast<unsigned long long>(exchanges.messages),
         static_cast<unsigned long long>(exchanges.bytes),
         static_cast<unsigned long long>(team::barrier_messages()));
+    const coll::MessageCounts sent = coll::message_counts();
+    inform("collectives: sent %llu messages with %llu bytes",
+           static_cast<unsigned long long>(sent.messages),
+           static_cast<unsigned long long>(sent.bytes));
   });
 }
 

@@ -1,5 +1,7 @@
 #include "coll/boards.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "core/process.h"
 
@@ -7,10 +9,12 @@ namespace gex::coll {
 
 namespace {
 
-std::vector<shm::PostBoard*> boards_of(const Team& team, const std::vector<std::uint32_t>& slots) {
+std::vector<shm::PostBoard*> boards_of(const Team& team, const std::vector<gex_Rank_t>& members,
+                                       const std::vector<std::uint32_t>& slots) {
   const shm::Neighborhood& neighborhood = process().neighborhood;
   std::vector<shm::PostBoard*> boards;
-  for (gex_Rank_t rank = 0; rank < team.size; ++rank)
+  boards.reserve(members.size());
+  for (const gex_Rank_t rank : members)
     boards.push_back(&neighborhood.team_slots().post_board(
         slots[rank], neighborhood.local_index_of(team.jobrank_of(rank))));
   return boards;
@@ -18,9 +22,12 @@ std::vector<shm::PostBoard*> boards_of(const Team& team, const std::vector<std::
 
 }  // namespace
 
-Boards::Boards(Team& team, const std::vector<std::uint32_t>& slots)
+Boards::Boards(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots)
     : team_(team),
-      boards_(boards_of(team, slots)),
+      members_(std::move(members)),
+      own_(static_cast<gex_Rank_t>(std::ranges::lower_bound(members_, team.rank) -
+                                   members_.begin())),
+      boards_(boards_of(team, members_, slots)),
       window_(shm::post_shape),
       reader_(shm::post_shape) {
 }
@@ -35,7 +42,7 @@ void Boards::refuse_size(gex_Rank_t member, std::uint64_t there, std::size_t byt
   fatal(
       "a collective operation of %lu bytes in rank %u of the team meets one of %zu bytes here: "
       "the members' calls differ",
-      static_cast<unsigned long>(there), member, bytes);
+      static_cast<unsigned long>(there), members_[member], bytes);
 }
 
 }  // namespace gex::coll

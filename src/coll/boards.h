@@ -1,6 +1,9 @@
 #pragma once
-// The boards of a team's members (shm/posts.h) as collective operations use them: what this member
-// posts, what it reads of the others, and the post for want of which it stopped.
+// The boards of a team's members that share memory (shm/posts.h) as collective operations use them:
+// what this member posts, what it reads of the others, and the post for want of which it stopped.
+//
+// They number each other from 0, in the order of their ranks: where all members of the team share
+// memory those numbers are the ranks.
 //
 // Used with the lock of the TeamCollectives held, except `may_advance`.
 
@@ -26,17 +29,21 @@ inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) no
 
 class Boards {
  public:
-  /// `slots`: of the members, by rank (shm::TeamSlots).
-  Boards(Team& team, const std::vector<std::uint32_t>& slots);
+  /// `members`: ranks of the team, rising, this process's among them; `slots`: of all members, by
+  /// rank (shm::TeamSlots).
+  Boards(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots);
   /// Leaves the own board as that of a slot which is not in use.
   ~Boards();
   Boards(const Boards&) = delete;
   Boards& operator=(const Boards&) = delete;
 
-  Team& team() const noexcept { return team_; }
-  gex_Rank_t rank() const noexcept { return team_.rank; }
-  gex_Rank_t size() const noexcept { return team_.size; }
-  const std::vector<shm::PostBoard*>& by_rank() const noexcept { return boards_; }
+  gex_Rank_t rank() const noexcept { return own_; }
+  gex_Rank_t size() const noexcept { return static_cast<gex_Rank_t>(boards_.size()); }
+  shm::PostBoard& of(gex_Rank_t member) const noexcept { return *boards_[member]; }
+  gex_Rank_t rank_of(gex_Rank_t member) const noexcept { return members_[member]; }
+  gex_Rank_t jobrank_of(gex_Rank_t member) const noexcept {
+    return team_.jobrank_of(rank_of(member));
+  }
 
   /// Returns true if the own cell of that number may be written.
   bool may_write(std::uint32_t number) noexcept {
@@ -127,9 +134,11 @@ class Boards {
   bool take_shown() noexcept { return std::exchange(shown_, false); }
 
  private:
-  shm::PostBoard& own() noexcept { return *boards_[team_.rank]; }
+  shm::PostBoard& own() noexcept { return *boards_[own_]; }
 
   Team& team_;
+  std::vector<gex_Rank_t> members_;
+  gex_Rank_t own_;  ///< number of this one
   std::vector<shm::PostBoard*> boards_;
   shm::PostWindow<shm::StdAtomics> window_;
   shm::PostReader<shm::StdAtomics> reader_;

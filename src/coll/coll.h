@@ -1,10 +1,11 @@
 #pragma once
 // Broadcast, reductions, and the data movement of the GASNet-1 collectives, over any team.
 //
-// A team of one neighborhood that has a slot of the shared memory posts values there (shared.h);
-// everything else goes by messages (messages.h). Which way depends on the team and on arguments
-// that are the same at all members, and so does the order in which operands are combined: results
-// are the same whenever the call is repeated.
+// Members that share memory and have a slot of it post values there (shared.h); everything else
+// goes by messages (messages.h): between neighborhoods those of their leaders (by_leaders.h), where
+// every member has blocks for all others in rounds (by_doubling.h). Which way depends on the team
+// and on arguments that are the same at all members, and so does the order in which operands are
+// combined: results are the same whenever the call is repeated.
 
 #include <gasnetex.h>
 

@@ -25,6 +25,7 @@ enum class Kind : std::uint8_t {
   scatter,
   gather_to_all,
   exchange,
+  shift,  ///< a part of others: each member's block to another one
 };
 
 constexpr bool is_reduction(Kind kind) noexcept {
@@ -51,6 +52,7 @@ constexpr Call call_of(Kind kind) noexcept {
     case Kind::gather_to_all:
       return Call::coll_gather_all;
     case Kind::exchange:
+    case Kind::shift:
       break;
   }
   return Call::coll_exchange;
@@ -75,14 +77,25 @@ struct Request {
   std::optional<std::uint32_t> after_barrier;
   /// Complete here only once it is complete at all members.
   bool completes_together = false;
+  /// If not null, another operation of this process, done before data may move.
+  const std::atomic<bool>* after = nullptr;
 };
 
-/// Made and owned by a TeamCollectives, used for one operation after the other.
+/// How an operation is carried out, and so of which type it is.
+enum class Way : std::uint8_t {
+  posts,     ///< SharedCollective
+  messages,  ///< MessageCollective
+  leaders,   ///< LedCollective
+  doubling,  ///< DoublingCollective
+};
+
+/// Used for one operation after the other. Made and owned by a TeamCollectives, or a part of one
+/// that is.
 struct Collective {
   Request request;
   TeamCollectives* owner = nullptr;
   Collective* behind = nullptr;  ///< in a CollectiveQueue
-  bool shared = false;           ///< a SharedCollective; else a MessageCollective
+  Way way = Way::messages;
   bool entered = false;          ///< data may move
   std::uint32_t completion = 0;  ///< completes_together: number of its barrier
   /// Nothing is left to do here.
@@ -90,7 +103,11 @@ struct Collective {
 
   /// Returns true if data may move; `barrier` is the team's.
   bool enter(TeamBarrier& barrier) noexcept {
-    if (!entered) entered = !request.after_barrier || barrier.done(*request.after_barrier);
+    if (entered) return true;
+    // Relaxed: operations are finished with the lock held under which this one is advanced.
+    const bool is_after =
+        request.after == nullptr || request.after->load(std::memory_order_relaxed);
+    entered = is_after && (!request.after_barrier || barrier.done(*request.after_barrier));
     return entered;
   }
 

@@ -71,7 +71,7 @@ void DirectTeam::refuse_member(gex_Rank_t member) const noexcept {
   fatal(
       "a reduction does not reach the memory of rank %u of the team any more: its segment was "
       "replaced meanwhile, or the kernel refuses to copy",
-      member);
+      boards.rank_of(member));
 }
 
 }  // namespace gex::coll

@@ -52,7 +52,7 @@ bool keep_result(const Request& request, std::size_t& kept, bool& progressed) no
 
 class DirectTeam {
  public:
-  DirectTeam(Boards& boards, const Team& team) : boards(boards), access(team, boards.by_rank()) {}
+  explicit DirectTeam(Boards& boards) : boards(boards), access(boards) {}
 
   Boards& boards;
   DirectAccess access;

@@ -28,21 +28,20 @@ MemoryAt memory_at(const void* address) noexcept {
   return {reinterpret_cast<std::uintptr_t>(address), shared_offset(address)};
 }
 
-DirectAccess::DirectAccess(const Team& team, const std::vector<shm::PostBoard*>& boards)
-    : team_(team),
-      boards_(boards),
-      kernel_(team.size,
+DirectAccess::DirectAccess(const Boards& boards)
+    : boards_(boards),
+      kernel_(boards.size(),
               env::boolean(env::Variable::cross_memory) ? Kernel::untried : Kernel::refuses) {
-  kernel_[team.rank] = Kernel::copies;
+  kernel_[boards.rank()] = Kernel::copies;
   if (env::boolean(env::Variable::cross_memory)) os::allow_memory_access_by_siblings();
-  boards[team.rank]->owner = {os::process_id(), reinterpret_cast<std::uintptr_t>(&own_token()),
-                              own_token()};
+  boards.of(boards.rank()).owner = {os::process_id(),
+                                    reinterpret_cast<std::uintptr_t>(&own_token()), own_token()};
 }
 
 bool DirectAccess::kernel_reaches(gex_Rank_t member) noexcept {
   Kernel& kernel = kernel_[member];
   if (kernel == Kernel::untried) {
-    const shm::PostOwner& owner = boards_[member]->owner;
+    const shm::PostOwner& owner = boards_.of(member).owner;
     std::uint64_t token = 0;
     // In another namespace the number may be another process's.
     const bool copied =
@@ -63,14 +62,14 @@ void DirectAccess::require_copied(int error, gex_Rank_t member) const noexcept {
   fatal(
       "a collective operation cannot copy between the memory of this process and that of rank %u "
       "any more: %s; GEX_CROSS_MEMORY=0 avoids such copies",
-      team_.jobrank_of(member), std::strerror(error));
+      boards_.jobrank_of(member), std::strerror(error));
 }
 
 bool DirectAccess::copy_by_kernel(gex_Rank_t member, const MemoryAt& memory, std::byte* to,
                                   std::size_t bytes) noexcept {
   if (!kernel_reaches(member)) return false;
-  require_copied(os::read_process_memory(boards_[member]->owner.process, to, memory.address, bytes),
-                 member);
+  require_copied(
+      os::read_process_memory(boards_.of(member).owner.process, to, memory.address, bytes), member);
   return true;
 }
 
@@ -92,7 +91,7 @@ bool DirectAccess::copy_to(gex_Rank_t member, const MemoryAt& memory, const std:
   }
   if (!kernel_reaches(member)) return false;
   require_copied(
-      os::write_process_memory(boards_[member]->owner.process, memory.address, from, bytes),
+      os::write_process_memory(boards_.of(member).owner.process, memory.address, from, bytes),
       member);
   return true;
 }

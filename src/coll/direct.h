@@ -1,5 +1,5 @@
 #pragma once
-// Direct access to the memory of the team's other members, which are all of one neighborhood.
+// Direct access to the memory of the other members of a team that share memory with this one.
 //
 // What lies in a segment that is published to this process is mapped here. All other memory the
 // kernel copies (base/os_process_memory.h), if it does so between the two processes and
@@ -12,9 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "coll/boards.h"
 #include "core/published.h"
-#include "core/team.h"
-#include "shm/posts.h"
 
 namespace gex::coll {
 
@@ -34,8 +33,8 @@ MemoryAt memory_at(const void* address) noexcept;
 
 class DirectAccess {
  public:
-  /// `boards`: of the members, by rank. Signs the own one.
-  DirectAccess(const Team& team, const std::vector<shm::PostBoard*>& boards);
+  /// Signs the own one of the boards.
+  explicit DirectAccess(const Boards& boards);
 
   /// Returns true if the kernel copies between this process and the member's. The member has
   /// posted.
@@ -72,16 +71,15 @@ class DirectAccess {
 
   std::byte* find(const MappedSegments& mapped, gex_Rank_t member, const MemoryAt& memory,
                   std::size_t bytes) const noexcept {
-    return mapped.find(team_.jobrank_of(member), memory.offset, bytes);
+    return mapped.find(boards_.jobrank_of(member), memory.offset, bytes);
   }
   bool copy_by_kernel(gex_Rank_t member, const MemoryAt& memory, std::byte* to,
                       std::size_t bytes) noexcept;
   /// Ends the job unless the member's process is there no more, which ends it by itself.
   void require_copied(int error, gex_Rank_t member) const noexcept;
 
-  const Team& team_;
-  const std::vector<shm::PostBoard*>& boards_;
-  std::vector<Kernel> kernel_;  ///< by rank
+  const Boards& boards_;
+  std::vector<Kernel> kernel_;  ///< by member
 };
 
 }  // namespace gex::coll

@@ -41,6 +41,7 @@ const std::byte* outgoing(const MessageCollective& operation, gex_Rank_t receive
   switch (request.kind) {
     case Kind::gather:
     case Kind::gather_to_all:
+    case Kind::shift:
       return request.source;
     case Kind::scatter:
     case Kind::exchange:
@@ -77,11 +78,16 @@ void Messages::launch(MessageCollective& operation) {
   advance();
 }
 
+void Messages::skip() {
+  ++launched_;
+  advance();
+}
+
 bool Messages::advance() {
   bool progressed = false;
   for (std::uint32_t number = oldest_; number != started_; ++number) {
     MessageCollective*& slot = slots_[number % max_begun];
-    if (slot == nullptr) continue;
+    if (slot == nullptr || slot->number != number) continue;
     progressed |= advance(*slot);
     if (!over(*slot)) continue;
     MessageCollective* finished = slot;
@@ -90,7 +96,7 @@ bool Messages::advance() {
     progressed = true;
   }
   while (oldest_ != started_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
-  while (!waiting_.empty() && started_ - oldest_ < max_begun) {
+  while (!waiting_.empty() && waiting_.front()->number - oldest_ < max_begun) {
     MessageCollective& next = *waiting_.front();
     waiting_.pop();
     begin(next);
@@ -102,6 +108,11 @@ bool Messages::advance() {
     }
     progressed = true;
   }
+  if (waiting_.empty()) {
+    // Beyond the last that was begun, numbers were skipped.
+    started_ = launched_;
+    while (oldest_ != started_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
+  }
   progressed |= send_credits();
   return progressed;
 }
@@ -109,7 +120,8 @@ bool Messages::advance() {
 MessageCollective* Messages::begun(std::uint32_t number) noexcept {
   // Below `oldest_` or past `started_`: none.
   if (number - oldest_ >= started_ - oldest_) return nullptr;
-  return slots_[number % max_begun];
+  MessageCollective* const there = slots_[number % max_begun];
+  return there != nullptr && there->number == number ? there : nullptr;
 }
 
 void Messages::begin(MessageCollective& operation) {
@@ -123,6 +135,8 @@ void Messages::begin(MessageCollective& operation) {
   operation.receivers.clear();
   operation.combined = operation.rounds_passed = operation.made = 0;
   operation.partial = nullptr;
+  // Relaxed, here and where it is set: it is read with the lock held.
+  operation.has_result.store(false, std::memory_order_relaxed);
   operation.block = is_reduction(request.kind) ? 0 : operation.blocks.count;
   if (starts_blocks_of_all(request.kind))
     set_up_blocks(operation);
@@ -146,13 +160,13 @@ void Messages::set_up_tree(MessageCollective& operation) {
   const gex_Rank_t me = team_->rank;
   const bool ordered = request.reduction.ordered;
   if (request.kind == Kind::broadcast)
-    plan_broadcast(plan, *groups_, request.root, me);
+    plan_broadcast(plan, *groups_, request.root, me, operation.trees);
   else if (request.kind == Kind::reduce_to_one)
-    plan_reduce_to_one(plan, *groups_, request.root, me, ordered);
+    plan_reduce_to_one(plan, *groups_, request.root, me, ordered, operation.trees);
   else if (blocks.eager())
-    plan_quick_reduce_to_all(plan, *groups_, me, ordered);
+    plan_quick_reduce_to_all(plan, *groups_, me, ordered, operation.trees);
   else
-    plan_reduce_to_all(plan, *groups_, me, ordered);
+    plan_reduce_to_all(plan, *groups_, me, ordered, operation.trees);
 
   // Places: of the contributors' blocks, of the rounds', and of a copy of the own operand.
   const std::size_t stride = round_up_to_line(blocks.each);
@@ -185,6 +199,12 @@ void Messages::set_up_blocks(MessageCollective& operation) {
   const Request& request = operation.request;
   const Blocks& blocks = operation.blocks;
   const gex_Rank_t me = team_->rank;
+  if (request.kind == Kind::shift) {
+    operation.receivers.push_back(outflow(operation.shift.to, Phase::result));
+    operation.results.emplace_back(operation.shift.from, Phase::result, request.destination,
+                                   blocks.each, blocks.count);
+    return;
+  }
   const bool to_all = !has_root(request.kind);
   const bool root = request.root == me;
   const bool sends = to_all || (request.kind == Kind::gather) != root;
@@ -206,7 +226,8 @@ void Messages::place_own(MessageCollective& operation) {
   const Request& request = operation.request;
   if (is_reduction(request.kind)) return;
   const std::size_t own = team_->rank * request.bytes;
-  const bool places = !has_root(request.kind) || request.root == team_->rank;
+  const bool is_shift = request.kind == Kind::shift;
+  const bool places = !is_shift && (!has_root(request.kind) || request.root == team_->rank);
   if (places)
     copy(request.destination + (in_a_row_there(request.kind) ? own : 0),
          request.source + (in_a_row_here(request.kind) ? own : 0), request.bytes);
@@ -324,6 +345,7 @@ bool Messages::pass_results(MessageCollective& operation) {
   const bool from_source =
       operation.plan.source != GEX_RANK_INVALID && !starts_blocks_of_all(operation.request.kind);
   const std::uint32_t there = from_source ? operation.results[0].taken : operation.made;
+  if (there == operation.blocks.count) operation.has_result.store(true, std::memory_order_relaxed);
   bool progressed = false;
   for (Outflow& flow : operation.receivers) {
     const std::byte* from = outgoing(operation, flow.peer);

@@ -10,6 +10,7 @@
 // Nothing here waits: what finds no room to be sent is sent by a later poll. All functions are
 // called with the lock of the TeamCollectives held.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,13 @@ namespace gex::coll {
 
 struct MessageCollective : Collective {
   std::uint32_t number = 0;
+  Trees trees = Trees::both;
+  /// To which member the block of a shift goes, and from which one comes.
+  struct Shift {
+    gex_Rank_t to;
+    gex_Rank_t from;
+  };
+  Shift shift{};
   Blocks blocks;
   Plan plan;
 
@@ -44,6 +52,8 @@ struct MessageCollective : Collective {
   /// The block is combined so far here: in the client's memory or in `staging`.
   const std::byte* partial = nullptr;
   std::uint32_t made = 0;  ///< blocks of the result that were made here
+  /// The result is there, if it is wanted here, though others may not have been sent theirs yet.
+  std::atomic<bool> has_result{false};
 };
 
 class Messages {
@@ -55,7 +65,10 @@ class Messages {
 
   /// The operation is the next of the team's.
   void launch(MessageCollective& operation);
+  /// Others launch the next one, in which this member has no part.
+  void skip();
   bool advance();
+  const Groups& groups() const noexcept { return *groups_; }
   bool idle() const noexcept { return oldest_ == launched_ && credits_due_.empty(); }
 
   // Arrivals; the sender is checked to be a member.

@@ -22,11 +22,18 @@ constexpr std::uint32_t parent_of(std::uint32_t vertex) noexcept {
 /// A member's place in the two trees that are grown from a root.
 struct Tree {
   const Groups& groups;
+  Trees trees;
   std::uint32_t root_group;
   std::uint32_t root_position;
 
-  Tree(const Groups& of, gex_Rank_t root)
-      : groups(of), root_group(of.group_of(root)), root_position(of.position_of(root)) {}
+  Tree(const Groups& of, gex_Rank_t root, Trees which)
+      : groups(of),
+        trees(which),
+        root_group(of.group_of(root)),
+        root_position(of.position_of(root)) {}
+
+  /// Returns true if a member has a place in them.
+  bool has(gex_Rank_t rank) const { return trees == Trees::both || member_vertex(rank) == 0; }
 
   /// The member of a group through which it is reached.
   gex_Rank_t leader(std::uint32_t group) const {
@@ -56,6 +63,7 @@ struct Tree {
 
 /// Adds the children in the own group.
 void add_children_in_group(std::vector<gex_Rank_t>& to, const Tree& tree, gex_Rank_t me) {
+  if (tree.trees == Trees::between) return;
   const std::uint32_t group = tree.groups.group_of(me);
   for_each_child(tree.member_vertex(me),
                  static_cast<std::uint32_t>(tree.groups.members(group).size()),
@@ -123,21 +131,24 @@ void Plan::clear() noexcept {
   collector_gets_result = makes_result = false;
 }
 
-void plan_broadcast(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me) {
+void plan_broadcast(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me, Trees trees) {
   plan.clear();
-  const Tree tree(groups, root);
+  const Tree tree(groups, root, trees);
+  if (!tree.has(me)) return;
   plan.source = parent(tree, me);
   add_receivers(plan, tree, me);
 }
 
 void plan_reduce_to_one(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me,
-                        bool ordered) {
+                        bool ordered, Trees trees) {
   plan.clear();
   in_order(groups, ordered, [&](const Groups& grouped) {
     const gex_Rank_t top = ordered ? 0 : root;
-    const Tree tree(grouped, top);
-    add_children(plan.contributors, tree, me);
-    plan.collector = parent(tree, me);
+    const Tree tree(grouped, top, trees);
+    if (tree.has(me)) {
+      add_children(plan.contributors, tree, me);
+      plan.collector = parent(tree, me);
+    }
     if (top == root) {
       plan.makes_result = me == root;
       return;
@@ -151,10 +162,12 @@ void plan_reduce_to_one(Plan& plan, const Groups& groups, gex_Rank_t root, gex_R
   });
 }
 
-void plan_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered) {
+void plan_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered,
+                        Trees trees) {
   plan.clear();
   in_order(groups, ordered, [&](const Groups& grouped) {
-    const Tree tree(grouped, 0);
+    const Tree tree(grouped, 0, trees);
+    if (!tree.has(me)) return;
     add_children(plan.contributors, tree, me);
     plan.collector = plan.source = parent(tree, me);
     plan.makes_result = plan.collector == GEX_RANK_INVALID;
@@ -162,16 +175,18 @@ void plan_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool or
   });
 }
 
-void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered) {
+void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered,
+                              Trees trees) {
   if (ordered && !groups.in_rank_order()) {
     // Each rank its own group.
     std::vector<std::uint32_t> apart(groups.size());
     for (gex_Rank_t rank = 0; rank < groups.size(); ++rank) apart[rank] = rank;
-    plan_quick_reduce_to_all(plan, Groups(apart), me, ordered);
+    plan_quick_reduce_to_all(plan, Groups(apart), me, ordered, trees);
     return;
   }
   plan.clear();
-  const Tree tree(groups, 0);
+  const Tree tree(groups, 0, trees);
+  if (!tree.has(me)) return;
   add_children_in_group(plan.contributors, tree, me);
   if (tree.member_vertex(me) != 0) {
     plan.collector = plan.source = parent(tree, me);

@@ -8,6 +8,10 @@
 // behind it, and its children's subtrees are in order of their distance, so that combining the own
 // operand with the children's in that order keeps the order of the vertices.
 //
+// Where members of a neighborhood do their part by posts (by_leaders.h), a plan is that between
+// neighborhoods alone: those who take part are the members through which neighborhoods are reached,
+// and the root.
+//
 // An operation that must keep the order of ranks (GEX_OP_USER_NC) has rank 0 at the root and goes
 // through the neighborhoods only if each is a run of ranks; otherwise through one tree of all
 // ranks.
@@ -71,14 +75,24 @@ struct Plan {
   void clear() noexcept;
 };
 
-/// The part of rank `me`; `plan` is cleared first. `ordered`: operands keep the order of ranks.
-void plan_broadcast(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me);
+/// The trees in which members take part.
+enum class Trees : std::uint8_t {
+  both,     ///< over neighborhoods, and in each over its members
+  between,  ///< over neighborhoods
+};
+
+/// The part of rank `me`; `plan` is cleared first. `ordered`: operands keep the order of ranks; not
+/// `between` neighborhoods that are not runs of ranks.
+void plan_broadcast(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me,
+                    Trees trees = Trees::both);
 void plan_reduce_to_one(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_t me,
-                        bool ordered);
+                        bool ordered, Trees trees = Trees::both);
 /// Up one tree and down again: each member sends and receives every byte a few times at most.
-void plan_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered);
+void plan_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered,
+                        Trees trees = Trees::both);
 /// A reduction to all in fewer steps, with more traffic: neighborhoods exchange pairwise, at twice
 /// the distance in each round.
-void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered);
+void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool ordered,
+                              Trees trees = Trees::both);
 
 }  // namespace gex::coll

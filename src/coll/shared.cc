@@ -1,6 +1,7 @@
 #include "coll/shared.h"
 
 #include <cstring>
+#include <utility>
 
 namespace gex::coll {
 
@@ -39,8 +40,8 @@ Numbered numbered(const SharedCollective& operation) noexcept {
 
 }  // namespace
 
-Shared::Shared(Team& team, const std::vector<std::uint32_t>& slots)
-    : team_(team), boards_(team, slots), direct_(boards_, team) {
+Shared::Shared(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots)
+    : team_(team), boards_(team, std::move(members), slots), direct_(boards_) {
 }
 
 bool Shared::takes(const Request& request) noexcept {
@@ -50,21 +51,21 @@ bool Shared::takes(const Request& request) noexcept {
 
 Shape Shared::shape_of_pieces(const Request& request) const noexcept {
   if (request.kind == Kind::broadcast) return Copy{};
-  if (team_.size > 2 && request.bytes > max_flat_bytes) return Sliced{};
-  if (team_.size <= max_flat_members) return Flat{};
+  if (boards_.size() > 2 && request.bytes > max_flat_bytes) return Sliced{};
+  if (boards_.size() <= max_flat_members) return Flat{};
   return Grouped{};
 }
 
 Shape Shared::direct_shape(const Request& request) const noexcept {
   if (request.kind != Kind::broadcast) return DirectReduction{};
-  if (HelpedCopy::takes(request, team_.size)) return HelpedCopy{};
+  if (HelpedCopy::takes(request, boards_.size())) return HelpedCopy{};
   return DirectCopy{};
 }
 
 void Shared::set_up(SharedCollective& operation) const noexcept {
   const Request& request = operation.request;
   const bool broadcast = request.kind == Kind::broadcast;
-  const bool root = request.root == team_.rank;
+  const bool root = request.root == boards_.rank();
   operation.shape = shape_of_pieces(request);
   operation.posts = !broadcast || root;
   operation.reads = broadcast ? !root : request.kind == Kind::reduce_to_all || root;
@@ -81,7 +82,8 @@ void Shared::set_up(SharedCollective& operation) const noexcept {
   operation.piece = 0;
   operation.end = operation.first + operation.pieces * numbers_each(operation.shape);
   operation.described = true;
-  if (operation.pieces == 1 || (!broadcast && team_.size > DirectReduction::max_members)) return;
+  if (operation.pieces == 1 || (!broadcast && boards_.size() > DirectReduction::max_members))
+    return;
   operation.end += numbers_before_pieces(request.kind);
   operation.described = !operation.posts;
   operation.shape = direct_shape(request);
@@ -89,11 +91,11 @@ void Shared::set_up(SharedCollective& operation) const noexcept {
 
 Shared::AtOnce Shared::do_at_once(const Request& request) noexcept {
   if (request.bytes > shm::post_cell_bytes || request.after_barrier || !operations_.empty() ||
-      team_.size > max_flat_members)
+      boards_.size() > max_flat_members)
     return AtOnce::nothing;
   const std::uint32_t number = next_number_;
   const bool broadcast = request.kind == Kind::broadcast;
-  const bool root = request.root == team_.rank;
+  const bool root = request.root == boards_.rank();
   if (!broadcast || root) {
     if (!boards_.may_write(number)) return AtOnce::nothing;
     post_few(number, request.source, request.bytes);

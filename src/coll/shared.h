@@ -1,5 +1,7 @@
 #pragma once
-// Collective operations of a team in one neighborhood, by posts (shm/posts.h) instead of messages.
+// Collective operations of a team's members that share memory, by posts (shm/posts.h) instead of
+// messages: whole operations where all members do, else parts of operations (by_leaders.h). A root
+// is numbered as its board is (boards.h).
 //
 // An operation has a shape, of which each is a class (by_pieces.h, direct_copy.h, helped_copy.h,
 // direct_reduction.h), and takes a run of post numbers, the same at all members:
@@ -62,8 +64,8 @@ struct SharedCollective : Collective {
 
 class Shared {
  public:
-  /// `slots`: of the members, by rank (shm::TeamSlots).
-  Shared(Team& team, const std::vector<std::uint32_t>& slots);
+  /// As Boards has them.
+  Shared(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots);
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
 

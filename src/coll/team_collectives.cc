@@ -43,27 +43,47 @@ void TeamCollectives::bind(Team& team) {
   agreement_.bind(team);
   messages_.bind(team);
   const TeamBarrier& barrier = barrier_of(team);
-  if (barrier.shape() == team::BarrierShape::flags)
-    shared_ = std::make_unique<Shared>(team, barrier.slots());
+  if (barrier.shape() == team::BarrierShape::messages) return;
+  is_whole_ = barrier.shape() == team::BarrierShape::flags;
+  std::vector<gex_Rank_t> near = team::plan_of(team).near;
+  if (near.size() > 1) shared_ = std::make_unique<Shared>(team, std::move(near), barrier.slots());
+  if (!is_whole_) leaders_.emplace(Leaders{team, messages_, shared_.get()});
+}
+
+Way TeamCollectives::way_of(const Request& request) const noexcept {
+  if (is_whole_) return Shared::takes(request) ? Way::posts : Way::messages;
+  if (DoublingCollective::takes(request, team_->size)) return Way::doubling;
+  return leaders_ && leaders_->takes(request) ? Way::leaders : Way::messages;
 }
 
 Collective& TeamCollectives::take(const Request& request) {
-  const auto from = [&](auto& all, auto& free) -> Collective& {
+  const auto from = [&](auto& all, auto& free, auto&&... made_of) -> Collective& {
     if (free.empty()) {
-      all.push_back(std::make_unique<
-                    typename std::remove_reference_t<decltype(all)>::value_type::element_type>());
+      using Made = typename std::remove_reference_t<decltype(all)>::value_type::element_type;
+      all.push_back(std::make_unique<Made>(made_of...));
       free.push_back(all.back().get());
     }
     Collective& operation = *free.back();
     free.pop_back();
     return operation;
   };
-  const bool shared = shared_ != nullptr && Shared::takes(request);
-  Collective& operation =
-      shared ? from(all_shared_, free_shared_) : from(all_messages_, free_messages_);
+  const Way way = way_of(request);
+  Collective& operation = [&]() -> Collective& {
+    switch (way) {
+      case Way::posts:
+        return from(all_shared_, free_shared_);
+      case Way::leaders:
+        return from(all_led_, free_led_, *leaders_);
+      case Way::doubling:
+        return from(all_doubling_, free_doubling_, *team_, messages_);
+      case Way::messages:
+        break;
+    }
+    return from(all_messages_, free_messages_);
+  }();
   operation.request = request;
   operation.owner = this;
-  operation.shared = shared;
+  operation.way = way;
   operation.entered = false;
   if (request.reduction.is_of_client()) ++with_client_operator_;
   // Relaxed: no other thread has it.
@@ -74,17 +94,35 @@ Collective& TeamCollectives::take(const Request& request) {
 void TeamCollectives::give_back(Collective& operation) noexcept {
   team_->collectives_called.end();
   if (operation.request.reduction.is_of_client()) --with_client_operator_;
-  if (operation.shared)
-    free_shared_.push_back(static_cast<SharedCollective*>(&operation));
-  else
-    free_messages_.push_back(static_cast<MessageCollective*>(&operation));
+  switch (operation.way) {
+    case Way::posts:
+      free_shared_.push_back(static_cast<SharedCollective*>(&operation));
+      break;
+    case Way::messages:
+      free_messages_.push_back(static_cast<MessageCollective*>(&operation));
+      break;
+    case Way::leaders:
+      free_led_.push_back(static_cast<LedCollective*>(&operation));
+      break;
+    case Way::doubling:
+      free_doubling_.push_back(static_cast<DoublingCollective*>(&operation));
+      break;
+  }
 }
 
 void TeamCollectives::launch(Collective& operation, bool posted) {
-  if (operation.shared)
-    shared_->launch(static_cast<SharedCollective&>(operation), posted);
-  else
-    messages_.launch(static_cast<MessageCollective&>(operation));
+  switch (operation.way) {
+    case Way::posts:
+      shared_->launch(static_cast<SharedCollective&>(operation), posted);
+      break;
+    case Way::messages:
+      queue_.launch(static_cast<MessageCollective&>(operation));
+      break;
+    case Way::leaders:
+    case Way::doubling:
+      queue_.launch(static_cast<ComposedCollective&>(operation));
+      break;
+  }
 }
 
 gex_Event_t TeamCollectives::start(const Request& request,
@@ -97,7 +135,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
     const OptionalGuard guard(lock_, threaded_);
     // Others may be waiting for what this member posts: that comes first.
     Shared::AtOnce at_once = Shared::AtOnce::nothing;
-    if (shared_ != nullptr && Shared::takes(request) && !request.completes_together && !checked())
+    if (is_whole_ && Shared::takes(request) && !request.completes_together && !checked())
       at_once = shared_->do_at_once(request);
     sequence = team_->collectives_called.begin() + 1;
     trace::collective(trace::Collective::operation, team_->id(), sequence, team_->size);
@@ -196,10 +234,10 @@ bool TeamCollectives::conclude(Collective& operation) noexcept {
   if (threaded_ && !lock_.try_lock()) return false;
   // Relaxed: an operation is finished with the lock held.
   if (!operation.done.load(std::memory_order_relaxed)) {
-    if (operation.shared)
+    if (operation.way == Way::posts)
       shared_->advance_to(static_cast<SharedCollective&>(operation));
     else
-      shared_->advance();
+      advance_near();
     announce_completions();
     ring_if_shown();
   }
@@ -228,15 +266,22 @@ bool TeamCollectives::advance_locked() noexcept {
       launch(operation);
     }
   }
-  if (shared_ != nullptr) progressed |= shared_->advance();
+  progressed |= advance_near();
   progressed |= messages_.advance();
+  // What messages have brought goes on to neighbors.
+  if (progressed && !queue_.idle()) advance_near();
   announce_completions();
   ring_if_shown();
   return progressed;
 }
 
+bool TeamCollectives::advance_near() noexcept {
+  const bool progressed = shared_ != nullptr && shared_->advance();
+  return queue_.advance() || progressed;
+}
+
 bool TeamCollectives::idle_locked() const noexcept {
-  return messages_.idle() && (shared_ == nullptr || !shared_->wants_polls()) &&
+  return messages_.idle() && queue_.idle() && (shared_ == nullptr || !shared_->wants_polls()) &&
          completing_.empty() && (!checked() || (agreement_.idle() && unagreed_.empty()));
 }
 
@@ -247,7 +292,8 @@ bool TeamCollectives::idle() noexcept {
 
 std::size_t TeamCollectives::unsynchronised() noexcept {
   const OptionalGuard guard(lock_, threaded_);
-  return all_shared_.size() - free_shared_.size() + all_messages_.size() - free_messages_.size();
+  return all_shared_.size() - free_shared_.size() + all_messages_.size() - free_messages_.size() +
+         all_led_.size() - free_led_.size() + all_doubling_.size() - free_doubling_.size();
 }
 
 void TeamCollectives::settle() noexcept {

@@ -10,12 +10,16 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/spin_lock.h"
 #include "coll/agreement.h"
+#include "coll/by_doubling.h"
+#include "coll/by_leaders.h"
 #include "coll/collective.h"
+#include "coll/composed.h"
 #include "coll/messages.h"
 #include "coll/shared.h"
 #include "core/team.h"
@@ -66,10 +70,13 @@ class TeamCollectives {
  private:
   void bind(Team& team);
   Collective& take(const Request& request);
+  Way way_of(const Request& request) const noexcept;
   void give_back(Collective& operation) noexcept;
   /// `posted`: as Shared::do_at_once has it.
   void launch(Collective& operation, bool posted = false);
   bool advance_locked() noexcept;
+  /// Makes progress with posts, and with operations that are made of others.
+  bool advance_near() noexcept;
   bool idle_locked() const noexcept;
   void number_completion(Collective& operation);
   /// Arrives at the barriers of operations that are done here.
@@ -88,7 +95,10 @@ class TeamCollectives {
   Team* team_ = nullptr;
   Agreement agreement_;
   Messages messages_;
-  std::unique_ptr<Shared> shared_;
+  std::unique_ptr<Shared> shared_;  ///< null: no other member shares memory with this one
+  std::optional<Leaders> leaders_;  ///< none: all members share memory, or no two do
+  ComposedQueue queue_{messages_};
+  bool is_whole_ = false;  ///< `shared_` is of all members
   /// Barriers of operations that complete together; null before the first.
   std::unique_ptr<TeamBarrier> completions_;
   std::uint32_t completions_numbered_ = 0;
@@ -102,8 +112,12 @@ class TeamCollectives {
 
   std::vector<std::unique_ptr<SharedCollective>> all_shared_;
   std::vector<std::unique_ptr<MessageCollective>> all_messages_;
+  std::vector<std::unique_ptr<LedCollective>> all_led_;
+  std::vector<std::unique_ptr<DoublingCollective>> all_doubling_;
   std::vector<SharedCollective*> free_shared_;
   std::vector<MessageCollective*> free_messages_;
+  std::vector<LedCollective*> free_led_;
+  std::vector<DoublingCollective*> free_doubling_;
 };
 
 /// The state that a message is for, made if there is none yet.

@@ -1,5 +1,7 @@
 #include "coll/wire.h"
 
+#include <atomic>
+
 #include "am/limits.h"
 #include "am/outbound.h"
 #include "am/token.h"
@@ -15,6 +17,10 @@ constinit am::Internal agreement_message{"agreement on a collective"};
 
 namespace {
 
+// Relaxed: counts, which order nothing.
+std::atomic<std::uint64_t> messages_sent{0};
+std::atomic<std::uint64_t> bytes_sent{0};
+
 template <am::Fields T>
 bool send(Team& team, const am::Internal& kind, const T& fields, const std::byte* bytes = nullptr,
           std::size_t size = 0) noexcept {
@@ -27,7 +33,10 @@ bool send(Team& team, const am::Internal& kind, const T& fields, const std::byte
     message.payload = bytes;
     message.size = size;
   }
-  return am::send_request(team.jobrank_of(to), message, true) == 0;
+  if (am::send_request(team.jobrank_of(to), message, true) != 0) return false;
+  messages_sent.fetch_add(1, std::memory_order_relaxed);
+  bytes_sent.fetch_add(size, std::memory_order_relaxed);
+  return true;
 }
 
 Receiver receiver(const Team& team, gex_Rank_t to) noexcept {
@@ -38,6 +47,11 @@ FlowId flow_from(const Team& team, std::uint32_t number, Phase phase) noexcept {
 }
 
 }  // namespace
+
+MessageCounts message_counts() noexcept {
+  return {messages_sent.load(std::memory_order_relaxed),
+          bytes_sent.load(std::memory_order_relaxed)};
+}
 
 std::size_t max_bytes(Team& team, gex_Rank_t to) noexcept {
   return am::max_medium(team.jobrank_of(to));

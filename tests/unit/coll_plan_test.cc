@@ -217,7 +217,7 @@ TEST(Plan, ReductionToOneTakesAllRanksOnce) {
   }
 }
 
-using MakePlan = void (*)(Plan&, const Groups&, gex_Rank_t, bool);
+using MakePlan = void (*)(Plan&, const Groups&, gex_Rank_t, bool, Trees);
 class PlanToAll : public testing::TestWithParam<MakePlan> {};
 INSTANTIATE_TEST_SUITE_P(Both, PlanToAll,
                          testing::Values(plan_reduce_to_all, plan_quick_reduce_to_all));
@@ -227,8 +227,9 @@ TEST_P(PlanToAll, GivesAllRanksEqualResults) {
     const Groups groups(layout);
     const gex_Rank_t size = groups.size();
     for (const bool ordered : {false, true}) {
-      Team team(
-          plans(size, [&](Plan& plan, gex_Rank_t me) { GetParam()(plan, groups, me, ordered); }));
+      Team team(plans(size, [&](Plan& plan, gex_Rank_t me) {
+        GetParam()(plan, groups, me, ordered, Trees::both);
+      }));
       team.run(true);
       for (gex_Rank_t rank = 0; rank < size; ++rank) ASSERT_EQ(team.result(rank), team.result(0));
       if (ordered)
@@ -250,6 +251,88 @@ TEST(Plan, QuickReductionTakesLogarithmicallyManyRounds) {
       ASSERT_LE(plan.rounds.size(), std::bit_width(size) - 1U);
       ASSERT_LE(plan.contributors.size(), 1U);
     }
+  }
+}
+
+/// In each neighborhood the root, or else the lowest.
+std::vector<gex_Rank_t> leaders_of(const Groups& groups, gex_Rank_t root) {
+  std::vector<gex_Rank_t> leaders;
+  for (std::uint32_t group = 0; group < groups.count(); ++group)
+    leaders.push_back(groups.group_of(root) == group ? root : groups.members(group)[0]);
+  std::sort(leaders.begin(), leaders.end());
+  return leaders;
+}
+
+/// Each leader's operand stands for what its neighborhood has combined.
+void expect_between(const Groups& groups, gex_Rank_t root) {
+  const gex_Rank_t size = groups.size();
+  const auto made = [&](auto make) { return plans(size, make); };
+  Team broadcast(made(
+      [&](Plan& plan, gex_Rank_t me) { plan_broadcast(plan, groups, root, me, Trees::between); }));
+  broadcast.run(false, root);
+  EXPECT_EQ(broadcast.messages(), groups.count() - 1);
+  Team to_one(made([&](Plan& plan, gex_Rank_t me) {
+    plan_reduce_to_one(plan, groups, root, me, false, Trees::between);
+  }));
+  to_one.run(true);
+  EXPECT_EQ(to_one.messages(), groups.count() - 1);
+  EXPECT_EQ(ranks_in(to_one.result(root)), leaders_of(groups, root));
+  Team to_all(made([&](Plan& plan, gex_Rank_t me) {
+    plan_quick_reduce_to_all(plan, groups, me, false, Trees::between);
+  }));
+  to_all.run(true);
+  for (const gex_Rank_t leader : leaders_of(groups, 0))
+    EXPECT_EQ(ranks_in(to_all.result(leader)), leaders_of(groups, 0));
+  for (const gex_Rank_t leader : leaders_of(groups, root))
+    EXPECT_EQ(broadcast.result(leader), "root");
+  for (gex_Rank_t rank = 0; rank < size; ++rank)
+    EXPECT_EQ(broadcast.result(rank) != "",
+              std::ranges::count(leaders_of(groups, root), rank) != 0);
+}
+
+TEST(Plan, BetweenNeighborhoodsOnlyLeadersTakePart) {
+  for (const Layout& layout : layouts()) {
+    const Groups groups(layout);
+    expect_between(groups, 0);
+    expect_between(groups, groups.size() / 2);
+  }
+}
+
+TEST(Plan, BetweenAnOrderedResultIsSentToTheRoot) {
+  const Groups groups({3, 3, 3, 1, 1, 2});
+  for (gex_Rank_t root = 0; root < groups.size(); ++root) {
+    Team team(plans(groups.size(), [&](Plan& plan, gex_Rank_t me) {
+      plan_reduce_to_one(plan, groups, root, me, true, Trees::between);
+    }));
+    // Members that have no part are not carried out, but for the root.
+    team.run(true);
+    EXPECT_EQ(team.result(root), ",0,3,5");
+  }
+}
+
+TEST(Plan, TakesAMillionRanksAFewMessagesAHost) {
+  constexpr gex_Rank_t per_host = 128;
+  for (const auto& [size, depth] : {std::pair{65'536U, 9U}, {1'048'576U, 13U}}) {
+    Layout layout(size);
+    for (gex_Rank_t rank = 0; rank < size; ++rank) layout[rank] = rank / per_host;
+    const Groups groups(layout);
+    std::uint64_t messages = 0;
+    std::size_t max_sent = 0;
+    std::vector<std::uint8_t> steps(groups.count());
+    for (gex_Rank_t me = 0; me < size; ++me) {
+      Plan plan;
+      plan_broadcast(plan, groups, 0, me, Trees::between);
+      messages += plan.receivers.size();
+      max_sent = std::max(max_sent, plan.receivers.size());
+      for (const gex_Rank_t to : plan.receivers)
+        steps[groups.group_of(to)] = static_cast<std::uint8_t>(steps[groups.group_of(me)] + 1);
+      plan_quick_reduce_to_all(plan, groups, me, false, Trees::between);
+      ASSERT_EQ(plan.rounds.size(), me % per_host == 0 ? depth : 0U);
+      ASSERT_TRUE(plan.contributors.empty() && plan.receivers.empty());
+    }
+    EXPECT_EQ(messages, groups.count() - 1);
+    EXPECT_EQ(max_sent, depth);
+    EXPECT_EQ(*std::ranges::max_element(steps), depth);
   }
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What a job of many ranks has sent when it has started, attached and met at barriers.
+"""What a job of many ranks has sent when it has started, attached, met at barriers, made teams and
+called each collective.
 
     formulas.py --bin BUILD_FOLDER --ranks N
 
-Its ranks count what they send in exchanges and barriers, and with how many others they have had to do.
-All are functions of the number of ranks, of the tree of exchanges (src/team/exchange_tree.h) and of the
-rounds of barriers; the counts must not be larger.
+Its ranks count what they send, and with how many others they have had to do. All are functions of the
+number of ranks, of the tree of exchanges (src/team/exchange_tree.h), of the rounds of barriers, and of
+the plans of collectives (src/coll/plan.h, src/coll/doubling.h); the counts must not be larger.
 """
 
 import argparse
@@ -19,11 +20,14 @@ NEIGHBORHOOD = 8
 BARRIERS = 3
 TEAMS = re.compile(r"^gex: rank (\d+): teams: (\d+) exchanges, for which it sent (\d+) messages of (\d+) bytes "
                    r"in all; barriers: (\d+) messages$", re.MULTILINE)
+COLLECTIVES = re.compile(r"^gex: rank (\d+): collectives: sent (\d+) messages with (\d+) bytes$",
+                         re.MULTILINE)
 PEERS = re.compile(r"^gex: rank (\d+): udp: datagrams were exchanged with (\d+) of (\d+) other ranks$",
                    re.MULTILINE)
 # What one rank gives to an exchange, with its size, and what one message of an exchange carries.
 MAX_BLOCK = 256
 MESSAGE = 8192
+WORD = 8
 
 
 def check(condition, what):
@@ -63,14 +67,49 @@ def barrier_messages_of(rank, ranks):
     return rounds_of(ranks // NEIGHBORHOOD) if rank % NEIGHBORHOOD == 0 else 0
 
 
+def tree_of_leaders(rank, ranks):
+    """Parent and children of a leader in the binomial tree over neighborhoods, in which 0 is the root."""
+    if rank % NEIGHBORHOOD:
+        return [], []
+    vertex, count = rank // NEIGHBORHOOD, ranks // NEIGHBORHOOD
+    reach = vertex & -vertex if vertex else count
+    steps = [2 ** k for k in range(rounds_of(count)) if 2 ** k < reach and vertex + 2 ** k < count]
+    parent = [(vertex & vertex - 1) * NEIGHBORHOOD] if vertex else []
+    return parent, [(vertex + step) * NEIGHBORHOOD for step in steps]
+
+
+def collective_of(rank, ranks):
+    """Messages and bytes of a broadcast, two reductions, a gather to all and an exchange, of a word of each
+    rank. The number of neighborhoods is a power of two."""
+    parent, children = tree_of_leaders(rank, ranks)
+    of_leader = len(children) + len(parent) + barrier_messages_of(rank, ranks)
+    rounds = rounds_of(ranks)
+    gathered = ranks - 1
+    exchanged = sum(place >> k & 1 for k in range(rounds) for place in range(ranks))
+    return of_leader + 2 * rounds, (of_leader + gathered + exchanged) * WORD
+
+
 def partners_of(rank, ranks):
-    """All with whom a rank exchanges datagrams: relatives in the tree, and partners of barriers."""
-    parent, children = relatives_of(rank, ranks)
-    partners = {*parent, *children}
+    """All with whom a rank exchanges datagrams: relatives in trees, partners of barriers and of rounds."""
+    half = [[2 * one + rank % 2 for one in some] for some in relatives_of(rank // 2, ranks // 2)]
+    partners = {one for some in (*relatives_of(rank, ranks), *half, *tree_of_leaders(rank, ranks))
+                for one in some}
     for step in range(barrier_messages_of(rank, ranks)):
         distance = NEIGHBORHOOD * 2 ** step
-        partners |= {(rank + distance) % ranks, (rank - distance) % ranks}
+        partners |= {(rank + distance) % ranks, (rank - distance) % ranks, rank ^ distance}
+    for step in range(rounds_of(ranks)):
+        partners |= {(rank + 2 ** step) % ranks, (rank - 2 ** step) % ranks}
     return {one for one in partners if one // NEIGHBORHOOD != rank // NEIGHBORHOOD}
+
+
+def exchange_bounds(rank, ranks):
+    """Messages of an exchange of so many ranks, at least and at most, and bytes at most."""
+    parent, children = relatives_of(rank, ranks)
+    gathered = end_of(rank, ranks) - rank
+    most = (len(parent) * -(-gathered * MAX_BLOCK // MESSAGE)
+            + len(children) * -(-ranks * MAX_BLOCK // MESSAGE))
+    return (len(parent) + len(children), most,
+            MAX_BLOCK * (len(parent) * gathered + len(children) * ranks))
 
 
 def main():
@@ -91,18 +130,20 @@ def main():
     check(sorted(counts) == list(range(ranks)), f"not one line of each rank: {done.stderr}")
     check(sorted(peers) == list(range(ranks)), f"peers of {len(peers)} ranks: {done.stderr}")
 
+    collectives = {int(found[0]): (int(found[1]), int(found[2]))
+                   for found in COLLECTIVES.findall(done.stderr)}
     exchanges = counts[0][0]
-    check(0 < exchanges < 8, f"{exchanges} exchanges to start and attach")
-    whole_parts = -(-ranks * MAX_BLOCK // MESSAGE)
+    check(0 < exchanges < 10, f"{exchanges} exchanges to start, attach and split")
     for rank, (own_exchanges, messages, sent, barrier_messages) in counts.items():
         check(own_exchanges == exchanges, f"rank {rank} has taken part in {own_exchanges} exchanges")
-        parent, children = relatives_of(rank, ranks)
-        gathered_parts = -(-(end_of(rank, ranks) - rank) * MAX_BLOCK // MESSAGE)
-        least = exchanges * (len(parent) + len(children))
-        most = exchanges * (len(parent) * gathered_parts + len(children) * whole_parts)
+        # The last is that of the new team.
+        whole, half = exchange_bounds(rank, ranks), exchange_bounds(rank // 2, ranks // 2)
+        least, most, max_bytes = [(exchanges - 1) * one + other for one, other in zip(whole, half)]
         check(least <= messages <= most, f"rank {rank}: {messages} messages of exchanges, not {least} to {most}")
-        most = exchanges * MAX_BLOCK * (len(parent) * (end_of(rank, ranks) - rank) + len(children) * ranks)
-        check(sent <= most, f"rank {rank}: {sent} bytes of exchanges, more than {most}")
+        check(sent <= max_bytes, f"rank {rank}: {sent} bytes of exchanges, more than {max_bytes}")
+        check(collectives.get(rank) == collective_of(rank, ranks),
+              f"rank {rank}: {collectives.get(rank)} messages and bytes of collectives, not "
+              f"{collective_of(rank, ranks)}")
         # Start-up has none over messages.
         check(barrier_messages == 2 * BARRIERS * barrier_messages_of(rank, ranks),
               f"rank {rank}: {barrier_messages} messages of {BARRIERS} barriers of each kind")

@@ -1,10 +1,46 @@
-// A client of many ranks: starts, attaches and meets the others, at barriers of both kinds.
+// A client of many ranks: starts, attaches, meets the others at barriers of both kinds, makes a
+// team of every other rank, and calls each collective once, of a word of each rank.
 //
 //   GEX_VERBOSE=1 gexrun -n 64 scale_probe BARRIERS
 
 #include <gasnet.h>
+#include <gasnet_coll.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <vector>
+
+namespace {
+
+/// Returns true if all results are right.
+bool call_collectives(gex_TM_t team) {
+  const std::uint64_t size = gex_TM_QuerySize(team);
+  const std::uint64_t rank = gex_TM_QueryRank(team);
+  std::uint64_t word = rank == 0 ? 42 : 0;
+  gex_Event_Wait(gex_Coll_BroadcastNB(team, 0, &word, &word, sizeof word, 0));
+  std::uint64_t one = 0;
+  std::uint64_t all = 0;
+  gex_Event_Wait(gex_Coll_ReduceToOneNB(team, 0, &one, &rank, GEX_DT_U64, sizeof one, 1, GEX_OP_ADD,
+                                        nullptr, nullptr, 0));
+  gex_Event_Wait(gex_Coll_ReduceToAllNB(team, &all, &rank, GEX_DT_U64, sizeof all, 1, GEX_OP_ADD,
+                                        nullptr, nullptr, 0));
+  const std::uint64_t sum = size * (size - 1) / 2;
+  bool right = word == 42 && all == sum && (rank != 0 || one == sum);
+
+  constexpr int flags = GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL;
+  std::uint64_t own = rank;
+  std::vector<std::uint64_t> gathered(size);
+  gasnet_coll_gather_all(team, gathered.data(), &own, sizeof own, flags);
+  std::vector<std::uint64_t> given(size);
+  std::vector<std::uint64_t> exchanged(size);
+  for (std::uint64_t to = 0; to < size; ++to) given[to] = rank * size + to;
+  gasnet_coll_exchange(team, exchanged.data(), given.data(), sizeof own, flags);
+  for (std::uint64_t from = 0; from < size; ++from)
+    right = right && gathered[from] == from && exchanged[from] == from * size + rank;
+  return right;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   gex_Client_t client;
@@ -21,5 +57,8 @@ int main(int argc, char** argv) {
     gasnet_barrier_notify(i, 0);
     if (gasnet_barrier_wait(i, 0) != GASNET_OK) return 3;
   }
-  return 0;
+  gex_TM_t half;
+  gex_TM_Split(&half, team, static_cast<int>(gex_TM_QueryRank(team) % 2), 0, nullptr, 0,
+               GEX_FLAG_TM_NO_SCRATCH);
+  return call_collectives(team) ? 0 : 4;
 }

@@ -1,0 +1,44 @@
+#pragma once
+// Gathers to all and exchanges of few bytes for each member, over several neighborhoods, in rounds
+// at doubling distance (doubling.h). Each round is an operation by messages, launched when the one
+// before it has brought what it sends on.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "coll/composed.h"
+#include "coll/doubling.h"
+
+namespace gex::coll {
+
+class DoublingCollective final : public ComposedCollective {
+ public:
+  DoublingCollective(Team& team, Messages& messages) : team_(team), messages_(messages) {}
+
+  /// Returns true if this is the way for such an operation; the same answer at all members.
+  static bool takes(const Request& request, gex_Rank_t members) noexcept;
+
+  void begin() override;
+  bool launch_parts() override;
+  bool is_launched() const noexcept override { return launched_ == rounds_.rounds(); }
+  bool advance_parts() override;
+  bool is_over() const noexcept override { return taken_ == rounds_.rounds(); }
+
+ private:
+  std::byte* place(std::uint32_t number) noexcept { return row_.data() + number * request.bytes; }
+  void fill_row();
+  void empty_row();
+
+  Team& team_;
+  Messages& messages_;
+  Doubling rounds_{};
+  unsigned launched_ = 0;
+  unsigned taken_ = 0;
+  MessageCollective round_;
+  std::vector<std::byte> row_;
+  std::vector<std::byte> sent_;
+  std::vector<std::byte> received_;
+};
+
+}  // namespace gex::coll

@@ -1,0 +1,98 @@
+#pragma once
+// Collective operations of a team over several neighborhoods, some of which have several members:
+// by posts inside a neighborhood (shared.h), by messages between them (messages.h). Each
+// neighborhood has a member through which it is reached, its leader: the root in its own one,
+// elsewhere the lowest. A value crosses the network once for each neighborhood, and a message of a
+// neighborhood's is its leader's, however many members that has.
+//
+//   broadcast        root ==between==> leaders
+//                     |down             |down
+//                    neighbors         neighbors
+//
+//   reduce to one    neighbors         neighbors
+//                     |up               |up
+//                    root <==between== leaders
+//
+//   reduce to all    neighbors         neighbors
+//                     |up               |up
+//                    leader <=between=> leader
+//                     |down             |down
+//                    neighbors         neighbors
+//
+// Where the order of operands counts, rank 0 makes the result and sends it to the root. An
+// operation is cut into segments, of which several are under way, so that the stages of one overlap
+// those of the next. All members launch parts in one order (composed.h): segments up as long as
+// fewer than `lag` are to go down, then one down.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/cache_line.h"
+#include "coll/composed.h"
+#include "coll/shared.h"
+#include "core/team.h"
+
+namespace gex::coll {
+
+/// What the operations of a team have in common.
+struct Leaders {
+  Team& team;
+  Messages& messages;
+  Shared* near;  ///< the neighborhood's members; null: this is the only one
+
+  /// Returns true if this is the way for such an operation; the same answer at all members.
+  bool takes(const Request& request) const noexcept;
+};
+
+class LedCollective final : public ComposedCollective {
+ public:
+  explicit LedCollective(const Leaders& leaders) : leaders_(leaders) {}
+
+  void begin() override;
+  bool launch_parts() override;
+  bool is_launched() const noexcept override { return up_ == count_ && down_ == count_; }
+  bool advance_parts() override;
+  bool is_over() const noexcept override { return finished_ == count_; }
+
+ private:
+  struct Segment {
+    SharedCollective up;
+    MessageCollective between;
+    SharedCollective down;
+    std::vector<Line> partial;  ///< what a leader combines that is not the root
+  };
+  /// Segments that are under way at most.
+  static constexpr std::uint32_t depth = 4;
+  static constexpr std::uint32_t lag = 2;
+
+  Segment& segment(std::uint32_t number) noexcept { return *segments_[number % depth]; }
+  std::size_t offset(std::uint32_t number) const noexcept { return number * segment_bytes_; }
+  std::size_t size(std::uint32_t number) const noexcept {
+    const std::size_t left = request.bytes - offset(number);
+    return left < segment_bytes_ ? left : segment_bytes_;
+  }
+  void launch_up(std::uint32_t number);
+  void launch_between(std::uint32_t number);
+  void launch_down(std::uint32_t number);
+
+  /// The member through which the own neighborhood is reached.
+  gex_Rank_t leader() const noexcept;
+  bool leads() const noexcept { return leader() == leaders_.team.rank; }
+  bool is_root() const noexcept { return request.root == leaders_.team.rank; }
+  /// Returns true if this member sends or receives messages.
+  bool has_messages() const noexcept {
+    return leads() || (request.kind == Kind::reduce_to_one && is_root());
+  }
+
+  const Leaders& leaders_;
+  std::unique_ptr<Segment> segments_[depth];
+  std::size_t segment_bytes_ = 0;
+  std::uint32_t count_ = 0;     ///< of segments
+  std::uint32_t up_ = 0;        ///< segments launched up, and between
+  std::uint32_t down_ = 0;      ///< segments launched down
+  std::uint32_t finished_ = 0;  ///< segments of which nothing is left to do here
+};
+
+}  // namespace gex::coll

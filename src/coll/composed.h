@@ -1,0 +1,55 @@
+#pragma once
+// Operations of a team that are made of others, its parts, by posts (shared.h) and by messages
+// (messages.h). Parts are numbered as they are launched, so all members launch them in one order:
+// nothing of an operation before the one before it is launched as a whole.
+//
+// Nothing here waits. All functions are called with the lock of the TeamCollectives held.
+
+#include <vector>
+
+#include "coll/collective.h"
+#include "coll/messages.h"
+
+namespace gex::coll {
+
+struct ComposedCollective : Collective {
+  virtual ~ComposedCollective() = default;
+
+  /// It is the next of the team's.
+  virtual void begin() = 0;
+  /// Launches parts that have their turn; true if there was one.
+  virtual bool launch_parts() = 0;
+  virtual bool is_launched() const noexcept = 0;
+  /// Takes what parts have done; true if there was anything.
+  virtual bool advance_parts() = 0;
+  /// Nothing is left to do here.
+  virtual bool is_over() const noexcept = 0;
+};
+
+/// Makes an operation ready to be launched as a part of another one, with a request like that
+/// one's.
+void prepare_part(Collective& part, const Request& whole) noexcept;
+/// Returns true if a part is over.
+bool is_done(const Collective& part) noexcept;
+
+class ComposedQueue {
+ public:
+  explicit ComposedQueue(Messages& messages) noexcept : messages_(messages) {}
+  ComposedQueue(const ComposedQueue&) = delete;
+  ComposedQueue& operator=(const ComposedQueue&) = delete;
+
+  /// The operation is the next of the team's that is not by posts alone.
+  void launch(ComposedCollective& operation);
+  void launch(MessageCollective& operation);
+  bool advance();
+  bool idle() const noexcept { return pending_.empty() && under_way_.empty(); }
+
+ private:
+  bool launch_pending();
+
+  Messages& messages_;
+  CollectiveQueue<Collective> pending_;  ///< not launched as a whole
+  std::vector<ComposedCollective*> under_way_;
+};
+
+}  // namespace gex::coll
