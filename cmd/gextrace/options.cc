@@ -10,9 +10,11 @@ namespace {
 
 constexpr const char* usage =
     R"(Usage: gextrace [OPTION]... FILE...
+  or:  gextrace predict --model MODEL [OPTION]... FILE...
 Reads the trace that a job has written (gexrun --trace FILE, or GEX_TRACE=FILE): FILE.0, FILE.1 and
 so on, one file of each rank. Prints a summary, unless another output is asked for: time by call and
 peer, waiting time by cause, bytes by pair of ranks. FILE may also name the file of one rank.
+predict: how long the job would take on another machine (gextrace predict --help).
 
   -o, --perfetto OUT     write the timeline as JSON trace events, which ui.perfetto.dev and
                          chrome://tracing open, with arrows from sends to handlers

@@ -134,6 +134,7 @@ class Builder {
         close(static_cast<std::int64_t>(event.id));
         break;
       case Kind::message_sent:
+      case Kind::collective:
         if (!open_.empty()) result_.span_of_event[index] = open_.back();
         break;
       case Kind::operation_done:
@@ -144,7 +145,6 @@ class Builder {
         event_of_named_ = event.bytes;
         break;
       case Kind::local_done:
-      case Kind::collective:
       case Kind::call:  // two events by now
       case Kind::none:
         break;

@@ -42,7 +42,7 @@ struct Operation {
 struct RankSpans {
   std::vector<Span> spans;  ///< in the order of their begins, thread by thread
   std::vector<Operation> operations;
-  /// By event, for messages sent and handlers: the span that it is in, or begins.
+  /// By event, for messages sent, collectives and handlers: the span that it is in, or begins.
   std::vector<std::uint32_t> span_of_event;
   /// By span: of a wait for an event, the span of the call that made it.
   std::vector<std::uint32_t> waited_for;

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "summary.h"
+#include "units.h"
 
 namespace gextrace {
 
@@ -18,33 +19,6 @@ constexpr std::size_t max_rows = 20;
   std::vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   text += line;
-}
-
-std::string time_of(std::int64_t ns) {
-  char text[32];
-  const auto value = static_cast<double>(ns);
-  if (ns < 10'000)
-    std::snprintf(text, sizeof text, "%.0f ns", value);
-  else if (ns < 10'000'000)
-    std::snprintf(text, sizeof text, "%.1f us", value * 1e-3);
-  else if (ns < 10'000'000'000)
-    std::snprintf(text, sizeof text, "%.1f ms", value * 1e-6);
-  else
-    std::snprintf(text, sizeof text, "%.2f s", value * 1e-9);
-  return text;
-}
-
-std::string bytes_of(std::uint64_t bytes) {
-  char text[32];
-  const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  unsigned unit = 0;
-  while (value >= 10'000 && unit + 1 < std::size(units)) {
-    value /= 1024;
-    ++unit;
-  }
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  return text;
 }
 
 /// The rows of the map, the heaviest first.
@@ -70,9 +44,9 @@ void print_ranks(std::string& text, const Summary& summary) {
   for (const RankSummary& rank : summary.ranks) {
     if (++rows > max_rows) continue;
     print(text, "%6u  %-16.16s %10llu %10s %10s %10s %10s  %llu%s\n", rank.rank, rank.host.c_str(),
-          static_cast<unsigned long long>(rank.events), time_of(rank.end - rank.begin).c_str(),
-          time_of(rank.calls).c_str(), time_of(rank.waiting).c_str(),
-          time_of(rank.handlers).c_str(), static_cast<unsigned long long>(rank.questions.count),
+          static_cast<unsigned long long>(rank.events), time_text(rank.end - rank.begin).c_str(),
+          time_text(rank.calls).c_str(), time_text(rank.waiting).c_str(),
+          time_text(rank.handlers).c_str(), static_cast<unsigned long long>(rank.questions.count),
           rank.closed ? "" : "  (did not end orderly)");
   }
   more(text, rows);
@@ -85,8 +59,8 @@ void print_calls(std::string& text, const Summary& summary) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& [name, call] = *rows[i];
     print(text, "%-46s %10llu %10s %10s %10s", name.c_str(),
-          static_cast<unsigned long long>(call.all.count), time_of(call.all.ns).c_str(),
-          time_of(call.waiting).c_str(), bytes_of(call.all.bytes).c_str());
+          static_cast<unsigned long long>(call.all.count), time_text(call.all.ns).c_str(),
+          time_text(call.waiting).c_str(), bytes_text(call.all.bytes).c_str());
     if (call.refused != 0)
       print(text, "  (%llu found no room)", static_cast<unsigned long long>(call.refused));
     text += "\n";
@@ -95,8 +69,8 @@ void print_calls(std::string& text, const Summary& summary) {
     for (std::size_t p = 0; p < std::min(peers.size(), max_peers); ++p) {
       const auto& [peer, tally] = *peers[p];
       print(text, "    peer %-37u %10llu %10s %10s %10s\n", peer,
-            static_cast<unsigned long long>(tally.count), time_of(tally.ns).c_str(), "",
-            bytes_of(tally.bytes).c_str());
+            static_cast<unsigned long long>(tally.count), time_text(tally.ns).c_str(), "",
+            bytes_text(tally.bytes).c_str());
     }
     if (peers.size() > max_peers) print(text, "    ... %zu more peers\n", peers.size() - max_peers);
   }
@@ -109,7 +83,7 @@ void print_waits(std::string& text, const Summary& summary) {
   for (std::size_t i = 0; i < std::min(rows.size(), max_rows); ++i) {
     const auto& [key, tally] = *rows[i];
     print(text, "%-20s %-46s %10llu %10s\n", key.first.c_str(), key.second.c_str(),
-          static_cast<unsigned long long>(tally.count), time_of(tally.ns).c_str());
+          static_cast<unsigned long long>(tally.count), time_text(tally.ns).c_str());
   }
   more(text, rows.size());
 }
@@ -122,8 +96,8 @@ void print_handlers(std::string& text, const char* title,
   for (std::size_t i = 0; i < std::min(rows.size(), max_rows); ++i) {
     const auto& [name, tally] = *rows[i];
     print(text, "%-46s %10llu %10s %10s\n", name.c_str(),
-          static_cast<unsigned long long>(tally.count), time_of(tally.ns).c_str(),
-          bytes_of(tally.bytes).c_str());
+          static_cast<unsigned long long>(tally.count), time_text(tally.ns).c_str(),
+          bytes_text(tally.bytes).c_str());
   }
   more(text, rows.size());
 }
@@ -135,7 +109,7 @@ void print_last_arrivals(std::string& text, const Summary& summary) {
   for (std::size_t i = 0; i < std::min(rows.size(), max_rows); ++i)
     print(text, "rank %-41u %10llu %10s\n", rows[i]->first,
           static_cast<unsigned long long>(rows[i]->second.count),
-          time_of(rows[i]->second.ns).c_str());
+          time_text(rows[i]->second.ns).c_str());
   more(text, rows.size());
 }
 
@@ -149,12 +123,12 @@ void print_pairs(std::string& text, const Summary& summary) {
   for (std::size_t i = 0; i < std::min(rows.size(), max_rows); ++i) {
     const auto& [ranks, pair] = *rows[i];
     print(text, "%6u %6u %12s %12s %10llu %10llu %12s %10llu %12s\n", ranks.first, ranks.second,
-          bytes_of(pair.puts.bytes).c_str(), bytes_of(pair.gets.bytes).c_str(),
+          bytes_text(pair.puts.bytes).c_str(), bytes_text(pair.gets.bytes).c_str(),
           static_cast<unsigned long long>(pair.atomics.count),
           static_cast<unsigned long long>(pair.messages.count),
-          bytes_of(pair.messages.bytes).c_str(),
+          bytes_text(pair.messages.bytes).c_str(),
           static_cast<unsigned long long>(pair.own_messages.count),
-          bytes_of(pair.own_messages.bytes).c_str());
+          bytes_text(pair.own_messages.bytes).c_str());
   }
   more(text, rows.size());
 }

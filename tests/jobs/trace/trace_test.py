@@ -10,6 +10,7 @@ and what reaches hosts (RSH_HERE).
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -239,6 +240,37 @@ class Emu(Traced):
     def test_threads_reordered(self):
         self.compare_with_counts(2, PAR, threads=3,
                                  variables={**self.BY_NETWORK, "GEX_EMU_SEED": "11"})
+
+    def predicted(self, latency, *options):
+        """In ns, on a network of that latency in ms and nothing else."""
+        text = self.gextrace("predict", "--model", f"latency={latency}ms", *options, self.trace).stdout
+        number, unit = re.search(r"^predicted +([\d.]+) (\w+)$", text, re.MULTILINE).groups()
+        return float(number) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[unit]
+
+    def test_prediction(self):
+        ranks = 3
+        self.run_job(ranks, SEQ, "count", f"{self.folder.name}/counts",
+                     variables={**self.BY_NETWORK, "GEX_TRACE": self.trace})
+        # The steps that wait are the same, whatever the latency.
+        slow, slower, slowest = (self.predicted(latency) for latency in (100, 200, 300))
+        self.assertAlmostEqual((slower - slow) / 1e8, (slowest - slower) / 1e8, delta=0.1)
+        # Each of these goes there and back before the next.
+        calls = ("gex_RMA_PutBlocking", "gex_RMA_GetBlocking")
+        blocking = max(sum(count for name, peer, count, _ in self.counted(rank)["calls"]
+                           if name in calls and peer != rank) for rank in range(ranks))
+        self.assertGreater(blocking, 0)
+        self.assertGreaterEqual((slower - slow) / 1e8, 2 * blocking)
+        # On one host nothing crosses the network.
+        self.assertAlmostEqual(self.predicted(100, "--per-host", "3") / 1e6,
+                               self.predicted(300, "--per-host", "3") / 1e6, delta=0.2)
+        goal = self.gextrace("predict", "--goal", "-", self.trace).stdout
+        self.assertTrue(goal.startswith(f"num_ranks {ranks}\n"))
+        self.assertEqual(len(re.findall(r": send \d+b to ", goal)),
+                         len(re.findall(r": recv \d+b from ", goal)))
+        self.gextrace("predict", self.trace, status=2)
+        os.remove(self.trace + ".1")
+        self.assertIn("the whole job", self.gextrace("predict", "--model", "aries", self.trace,
+                                                     status=1).stderr)
 
     def test_neighborhoods_of_two(self):
         self.neighborhood = 2

@@ -1,0 +1,423 @@
+#include "replay.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+#include <utility>
+
+#include "coll/plan.h"
+#include "team/barrier_plan.h"
+
+namespace gextrace {
+
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+/// Of what is longer, trees pass on one part while the next comes.
+constexpr std::uint64_t max_part = std::uint64_t{16} << 10;
+
+/// The member of each host that meets those of the other hosts.
+std::vector<std::uint32_t> leaders_of(const ProgramCollective& collective, const Machine& machine) {
+  std::vector<std::uint32_t> leaders;
+  for (std::uint32_t member = 0; member < collective.members.size(); ++member)
+    if (member == 0 || machine.host_of(collective.members[member]) !=
+                           machine.host_of(collective.members[member - 1]))
+      leaders.push_back(member);
+  return leaders;
+}
+
+std::vector<double> barrier(const ProgramCollective& collective, const Machine& machine,
+                            const std::vector<double>& arrivals) {
+  const std::vector<std::uint32_t>& ranks = collective.members;
+  const std::vector<std::uint32_t> leaders = leaders_of(collective, machine);
+  std::vector<double> at(leaders.size());
+  std::vector<std::uint32_t> host_of(ranks.size());
+  for (std::uint32_t member = 0, host = 0; member < ranks.size(); ++member) {
+    if (host + 1 < leaders.size() && leaders[host + 1] == member) ++host;
+    host_of[member] = host;
+    const std::uint32_t leader = leaders[host];
+    const double flag = member == leader ? 0 : machine.one_way(ranks[member], ranks[leader], 0);
+    at[host] = std::max(at[host], arrivals[member] + flag);
+  }
+  const gex::team::Dissemination plan{static_cast<std::uint32_t>(leaders.size())};
+  std::vector<double> next(leaders.size());
+  for (unsigned round = 0; round < plan.rounds(); ++round) {
+    for (std::uint32_t host = 0; host < leaders.size(); ++host) {
+      const std::uint32_t from = plan.from(host, round);
+      next[host] =
+          std::max(at[host] + machine.network.send_overhead,
+                   at[from] + machine.one_way(ranks[leaders[from]], ranks[leaders[host]], 0));
+    }
+    std::swap(at, next);
+  }
+  std::vector<double> over(ranks.size());
+  for (std::uint32_t member = 0; member < ranks.size(); ++member) {
+    const std::uint32_t leader = leaders[host_of[member]];
+    over[member] = at[host_of[member]] +
+                   (member == leader ? 0 : machine.one_way(ranks[leader], ranks[member], 0));
+  }
+  return over;
+}
+
+/// A collective whose messages are those of the library's plans.
+class Planned {
+ public:
+  Planned(const ProgramCollective& collective, const Machine& machine,
+          const std::vector<double>& arrivals)
+      : collective_(collective),
+        machine_(machine),
+        arrivals_(arrivals),
+        part_(std::min(collective.bytes, max_part)),
+        plans_(arrivals.size()),
+        combined_(arrivals.size(), -1),
+        over_(arrivals.size(), -1) {
+    std::vector<std::uint32_t> hosts;
+    for (const std::uint32_t rank : collective.members) hosts.push_back(machine.host_of(rank));
+    const gex::coll::Groups groups(hosts);
+    for (std::uint32_t me = 0; me < plans_.size(); ++me) make_plan(groups, me);
+  }
+
+  std::vector<double> run() {
+    for (std::uint32_t me = 0; me < plans_.size(); ++me) combined(me);
+    exchange();
+    for (std::uint32_t me = 0; me < plans_.size(); ++me) over(me);
+    const double rest = rest_of_parts();
+    for (double& at : over_) at += rest;
+    return std::move(over_);
+  }
+
+ private:
+  void make_plan(const gex::coll::Groups& groups, std::uint32_t me) {
+    gex::coll::Plan& plan = plans_[me];
+    if (collective_.shape == CollectiveShape::broadcast)
+      plan_broadcast(plan, groups, 0, me);
+    else if (collective_.shape == CollectiveShape::reduce_to_one)
+      plan_reduce_to_one(plan, groups, 0, me, false);
+    else if (collective_.bytes <= max_part)
+      plan_quick_reduce_to_all(plan, groups, me, false);
+    else
+      plan_reduce_to_all(plan, groups, me, false);
+  }
+
+  double hop(std::uint32_t from, std::uint32_t to) const {
+    return machine_.one_way(collective_.members[from], collective_.members[to], part_);
+  }
+  /// The parts behind the first follow one another.
+  double rest_of_parts() const {
+    const double bandwidth = machine_.network.bandwidth;
+    return bandwidth == 0 ? 0 : static_cast<double>(collective_.bytes - part_) / bandwidth * 1e9;
+  }
+
+  /// When what the contributors have sent is combined with the member's own.
+  double combined(std::uint32_t me) {
+    if (combined_[me] >= 0) return combined_[me];
+    double at = arrivals_[me];
+    for (const gex_Rank_t from : plans_[me].contributors)
+      at = std::max(at, combined(from) + hop(from, me));
+    return combined_[me] = at;
+  }
+
+  void exchange() {
+    std::size_t rounds = 0;
+    for (const gex::coll::Plan& plan : plans_) rounds = std::max(rounds, plan.rounds.size());
+    for (std::size_t round = 0; round < rounds; ++round) {
+      std::vector<double> next = combined_;
+      for (std::uint32_t me = 0; me < plans_.size(); ++me) {
+        if (round >= plans_[me].rounds.size()) continue;
+        const gex_Rank_t partner = plans_[me].rounds[round].partner;
+        next[me] = std::max(next[me], combined_[partner] + hop(partner, me));
+      }
+      combined_ = std::move(next);
+    }
+  }
+
+  double over(std::uint32_t me) {
+    if (over_[me] >= 0) return over_[me];
+    const gex::coll::Plan& plan = plans_[me];
+    if (plan.source == GEX_RANK_INVALID) return over_[me] = combined_[me];
+    const std::vector<gex_Rank_t>& before = plans_[plan.source].receivers;
+    const auto place = std::find(before.begin(), before.end(), me) - before.begin();
+    const double each =
+        hop(plan.source, me) -
+        machine_.between(collective_.members[plan.source], collective_.members[me]).latency;
+    return over_[me] = std::max(arrivals_[me], over(plan.source) + hop(plan.source, me) +
+                                                   static_cast<double>(place) * each);
+  }
+
+  const ProgramCollective& collective_;
+  const Machine& machine_;
+  const std::vector<double>& arrivals_;
+  std::uint64_t part_;
+  std::vector<gex::coll::Plan> plans_;
+  std::vector<double> combined_;
+  std::vector<double> over_;
+};
+
+/// Each member sends each other one a block.
+std::vector<double> blocks(const ProgramCollective& collective, const Machine& machine,
+                           const std::vector<double>& arrivals) {
+  const std::size_t members = arrivals.size();
+  const double last = *std::max_element(arrivals.begin(), arrivals.end());
+  const double hosts = static_cast<double>(leaders_of(collective, machine).size());
+  const double each = static_cast<double>(members) / hosts;
+  const gex::net::emu::Model& network = machine.network;
+  const double of_port =
+      network.bandwidth == 0 ? 0 : static_cast<double>(collective.bytes) / network.bandwidth * 1e9;
+  const double away = static_cast<double>(members) - each;
+  const double sends = static_cast<double>(members - 1) * network.send_overhead;
+  const double time = std::max(sends, away * each * of_port) +
+                      (hosts > 1 ? network.latency + network.receive_overhead : 0);
+  return std::vector<double>(members, last + time);
+}
+
+class Simulation {
+ public:
+  Simulation(const Programs& programs, const Machine& machine)
+      : programs_(programs),
+        machine_(machine),
+        ports_(machine, static_cast<std::uint32_t>(programs.ranks.size())),
+        ranks_(programs.ranks.size()),
+        arrival_of_(programs.messages.size(), never),
+        meetings_(programs.collectives.size()) {
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      ranks_[rank].done.assign(programs.ranks[rank].operations, never);
+      ranks_[rank].at = programs.ranks[rank].begin_ns;
+      run_at(ranks_[rank].at, rank);
+    }
+    for (std::size_t i = 0; i < meetings_.size(); ++i)
+      meetings_[i].arrivals.assign(programs.collectives[i].members.size(), never);
+  }
+
+  std::optional<Replayed> run(std::string& why) {
+    while (!due_.empty()) {
+      const Due next = due_.top();
+      due_.pop();
+      switch (next.what) {
+        case Due::What::rank:
+          advance(next.number);
+          break;
+        case Due::What::departure:
+          depart(next.number, next.at);
+          break;
+        case Due::What::arrival:
+          arrive_at_port(next.number, next.at);
+          break;
+      }
+    }
+    Replayed result;
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      const State& state = ranks_[rank];
+      if (state.next != programs_.ranks[rank].steps.size()) {
+        why = blocked(rank);
+        return std::nullopt;
+      }
+      result.ranks.push_back({state.at, state.computing, state.waiting});
+      result.ns = std::max(result.ns, state.at);
+    }
+    result.hosts = ports_.loads();
+    return result;
+  }
+
+ private:
+  struct State {
+    std::size_t next = 0;  ///< step
+    double at = 0;
+    double computing = 0;
+    double waiting = 0;
+    std::vector<double> done;  ///< by operation
+    bool waits = false;        ///< for the next step, which is not possible yet
+  };
+  struct Meeting {
+    std::vector<double> arrivals;  ///< by member
+    std::vector<double> over;      ///< empty: not all have arrived
+    std::uint32_t arrived = 0;
+  };
+  /// Bytes on their way between hosts.
+  struct Flight {
+    Step::Kind kind;
+    std::uint32_t rank;  ///< that takes the step
+    std::uint32_t peer;
+    std::uint32_t number;
+    std::uint64_t bytes;
+  };
+  /// What happens next.
+  struct Due {
+    enum class What : std::uint8_t { rank, departure, arrival };
+    double at;
+    std::uint64_t turn;  ///< of equal times the first made comes first
+    What what;
+    std::uint32_t number;
+    bool operator>(const Due& other) const {
+      return at != other.at ? at > other.at : turn > other.turn;
+    }
+  };
+
+  void push(double at, Due::What what, std::uint32_t number) {
+    due_.push({at, turns_++, what, number});
+  }
+  void run_at(double at, std::uint32_t rank) { push(at, Due::What::rank, rank); }
+
+  /// Takes the rank's steps until another one's turn is earlier, or it waits.
+  void advance(std::uint32_t rank) {
+    State& state = ranks_[rank];
+    const std::vector<Step>& steps = programs_.ranks[rank].steps;
+    while (state.next < steps.size()) {
+      state.waits = !take(rank, state, steps[state.next]);
+      if (state.waits) return;
+      ++state.next;
+      if (!due_.empty() && due_.top().at <= state.at) {
+        run_at(state.at, rank);
+        return;
+      }
+    }
+  }
+  /// The rank may wait for this step.
+  void wake(std::uint32_t rank, Step::Kind kind, std::uint32_t number) {
+    State& state = ranks_[rank];
+    if (!state.waits) return;
+    const Step& step = programs_.ranks[rank].steps[state.next];
+    if (step.kind != kind || step.number != number) return;
+    state.waits = false;
+    run_at(state.at, rank);
+  }
+
+  /// Returns false if the rank waits for another one, or for what is on its way.
+  bool take(std::uint32_t rank, State& state, const Step& step) {
+    switch (step.kind) {
+      case Step::Kind::compute: {
+        const double ns = step.ns * machine_.compute_factor;
+        state.at += ns;
+        state.computing += ns;
+        return true;
+      }
+      case Step::Kind::put:
+      case Step::Kind::get:
+      case Step::Kind::send:
+        state.at += machine_.between(rank, step.peer).send_overhead;
+        begin({step.kind, rank, step.peer, step.number, step.bytes}, state.at);
+        return true;
+      case Step::Kind::await:
+        return wait_until(state, state.done[step.number]);
+      case Step::Kind::handle:
+        if (!wait_until(state, arrival_of_[step.number])) return false;
+        state.at += machine_.between(programs_.messages[step.number].from, rank).receive_overhead;
+        return true;
+      case Step::Kind::arrive:
+        meet(rank, step.number);
+        return true;
+      case Step::Kind::await_collective: {
+        const Meeting& meeting = meetings_[step.number];
+        return !meeting.over.empty() &&
+               wait_until(state, meeting.over[member_of(rank, step.number)]);
+      }
+    }
+    return true;
+  }
+
+  /// Returns false if that time is not known yet.
+  static bool wait_until(State& state, double at) {
+    if (at == never) return false;
+    state.waiting += std::max(0.0, at - state.at);
+    state.at = std::max(state.at, at);
+    return true;
+  }
+
+  void begin(const Flight& flight, double now) {
+    const double latency = machine_.between(flight.rank, flight.peer).latency;
+    if (machine_.host_of(flight.rank) == machine_.host_of(flight.peer)) {
+      // Memory is no port: its bandwidth is that of one copy.
+      end(flight, now + latency + machine_.transmission(flight.rank, flight.peer, flight.bytes));
+      return;
+    }
+    std::uint32_t number = 0;
+    if (free_.empty()) {
+      number = static_cast<std::uint32_t>(flights_.size());
+      flights_.push_back(flight);
+    } else {
+      number = free_.back();
+      free_.pop_back();
+      flights_[number] = flight;
+    }
+    if (flight.kind == Step::Kind::get)
+      push(now + latency, Due::What::departure, number);
+    else
+      depart(number, now);
+  }
+  void depart(std::uint32_t number, double now) {
+    const Flight& flight = flights_[number];
+    const bool gets = flight.kind == Step::Kind::get;
+    const double there = gets ? ports_.send(flight.peer, flight.rank, flight.bytes, now)
+                              : ports_.send(flight.rank, flight.peer, flight.bytes, now);
+    push(there, Due::What::arrival, number);
+  }
+  void arrive_at_port(std::uint32_t number, double now) {
+    const Flight flight = flights_[number];
+    free_.push_back(number);
+    const std::uint32_t target = flight.kind == Step::Kind::get ? flight.rank : flight.peer;
+    end(flight, ports_.receive(target, flight.bytes, now));
+  }
+  /// Its last byte comes at that time.
+  void end(const Flight& flight, double at) {
+    if (flight.kind == Step::Kind::send) {
+      arrival_of_[flight.number] = at;
+      wake(flight.peer, Step::Kind::handle, flight.number);
+      return;
+    }
+    const bool puts = flight.kind == Step::Kind::put;
+    ranks_[flight.rank].done[flight.number] =
+        at + (puts ? machine_.between(flight.rank, flight.peer).latency : 0);
+    wake(flight.rank, Step::Kind::await, flight.number);
+  }
+
+  std::size_t member_of(std::uint32_t rank, std::uint32_t collective) const {
+    const std::vector<std::uint32_t>& members = programs_.collectives[collective].members;
+    return static_cast<std::size_t>(std::lower_bound(members.begin(), members.end(), rank) -
+                                    members.begin());
+  }
+
+  void meet(std::uint32_t rank, std::uint32_t collective) {
+    Meeting& meeting = meetings_[collective];
+    meeting.arrivals[member_of(rank, collective)] = ranks_[rank].at;
+    if (++meeting.arrived != meeting.arrivals.size()) return;
+    const ProgramCollective& of = programs_.collectives[collective];
+    meeting.over = completions_of(of, machine_, meeting.arrivals);
+    for (const std::uint32_t member : of.members)
+      wake(member, Step::Kind::await_collective, collective);
+  }
+
+  std::string blocked(std::uint32_t rank) const {
+    const Step& step = programs_.ranks[rank].steps[ranks_[rank].next];
+    const std::string text =
+        "the recorded order of steps cannot be kept: rank " + std::to_string(rank) + " waits for ";
+    if (step.kind != Step::Kind::handle)
+      return text + "a collective operation at which not all arrive";
+    return text + "a message of rank " + std::to_string(programs_.messages[step.number].from);
+  }
+
+  const Programs& programs_;
+  const Machine& machine_;
+  HostPorts ports_;
+  std::vector<State> ranks_;
+  std::vector<double> arrival_of_;  ///< by message
+  std::vector<Meeting> meetings_;
+  std::vector<Flight> flights_;
+  std::vector<std::uint32_t> free_;  ///< of flights_
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  std::uint64_t turns_ = 0;
+};
+
+}  // namespace
+
+std::vector<double> completions_of(const ProgramCollective& collective, const Machine& machine,
+                                   const std::vector<double>& arrivals) {
+  if (collective.members.size() == 1) return arrivals;
+  if (collective.shape == CollectiveShape::barrier) return barrier(collective, machine, arrivals);
+  if (collective.shape == CollectiveShape::blocks) return blocks(collective, machine, arrivals);
+  return Planned(collective, machine, arrivals).run();
+}
+
+std::optional<Replayed> replay(const Programs& programs, const Machine& machine, std::string& why) {
+  return Simulation(programs, machine).run(why);
+}
+
+}  // namespace gextrace
