@@ -7,7 +7,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::am_args_test {
 namespace {
 
 constexpr unsigned max_arguments = 16;
@@ -380,4 +380,4 @@ INSTANTIATE_TEST_SUITE_P(, ArgumentsWithPayload,
                          });
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::am_args_test

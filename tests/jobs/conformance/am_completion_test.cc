@@ -7,7 +7,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::am_completion_test {
 namespace {
 
 constexpr std::size_t sources = 24;
@@ -233,4 +233,4 @@ INSTANTIATE_TEST_SUITE_P(, Completion, testing::Bool(),
                          });
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::am_completion_test

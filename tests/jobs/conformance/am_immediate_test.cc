@@ -10,7 +10,7 @@
 #include "message.h"
 #include "still_barrier.h"
 
-namespace conformance {
+namespace conformance::am_immediate_test {
 namespace {
 
 /// Every bounded queue is full long before.
@@ -168,4 +168,4 @@ TEST_F(AmImmediate, NegotiatedLong) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::am_immediate_test

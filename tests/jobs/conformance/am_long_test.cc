@@ -3,7 +3,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::am_long_test {
 namespace {
 
 Count requests_seen;
@@ -182,4 +182,4 @@ TEST_F(Long, LocalCopyFlagsChangeNothing) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::am_long_test

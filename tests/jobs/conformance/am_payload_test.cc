@@ -7,7 +7,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::am_payload_test {
 namespace {
 
 /// Requests land in the first half of the target's segment, replies in the second.
@@ -285,4 +285,4 @@ INSTANTIATE_TEST_SUITE_P(, Replies,
                          });
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::am_payload_test

@@ -10,7 +10,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::am_threads_test {
 namespace {
 
 constexpr int threads = 4;      ///< where the mode has threads
@@ -260,4 +260,4 @@ TEST_WITH_THREADS(Threads, MayCallWhileTheyEnd) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::am_threads_test

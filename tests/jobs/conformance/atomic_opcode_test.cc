@@ -3,7 +3,7 @@
 
 #include "atomic_calls.h"
 
-namespace conformance {
+namespace conformance::atomic_opcode_test {
 namespace {
 
 using atomic_arithmetic::bits_of;
@@ -186,4 +186,4 @@ TEST(AtomicDomain, HasItsDisplacementsTwice) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::atomic_opcode_test

@@ -6,7 +6,7 @@
 #include "atomic_calls.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::atomic_test {
 namespace {
 
 using atomic_arithmetic::bits_of;
@@ -522,4 +522,4 @@ TEST_IN_PAR(AtomicThreads, OfOneRankLoseNothing) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::atomic_test

@@ -8,7 +8,7 @@
 #include "still_barrier.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::barrier_test {
 namespace {
 
 gex_TM_t split(int color, int key) {
@@ -404,4 +404,4 @@ TEST(NamedBarrier, SplitPhaseOverlapsTransfers) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::barrier_test

@@ -6,7 +6,7 @@
 
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::cancellation_test {
 namespace {
 
 const NeedsPeers needs_peers("Cancellation");
@@ -173,4 +173,4 @@ TEST_IN_PAR(Cancellation, NotInAHandler) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::cancellation_test

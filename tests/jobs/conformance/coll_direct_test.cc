@@ -11,7 +11,7 @@
 #include "conformance.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::coll_direct_test {
 namespace {
 
 /// Memory that each rank takes from where a number, the same on all ranks, states: from its part of
@@ -208,4 +208,4 @@ TEST(DirectBroadcast, ReleasesTheRootOnlyWhenAllHaveCopied) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::coll_direct_test

@@ -20,7 +20,7 @@
 #include "endpoints.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::coll_test {
 namespace {
 
 gex_TM_t split(int color, int key) {
@@ -662,4 +662,4 @@ TEST_IN_PAR(Collectives, WaitedForByManyThreads) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::coll_test

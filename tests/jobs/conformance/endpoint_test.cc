@@ -10,7 +10,7 @@
 
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::endpoint_test {
 namespace {
 
 void barrier_over(gex_TM_t tm) {
@@ -469,4 +469,4 @@ TEST(SeveralLocalMembers, OfSomeProcessesOnly) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::endpoint_test

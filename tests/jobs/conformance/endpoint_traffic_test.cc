@@ -14,7 +14,7 @@
 #include "message.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::endpoint_traffic_test {
 namespace {
 
 // The indices are alike at every endpoint, but each endpoint's functions are its own.
@@ -462,4 +462,4 @@ TEST(CreatedEndpoint, NonContiguousTransfers) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::endpoint_traffic_test

@@ -10,7 +10,7 @@
 
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::event_test {
 namespace {
 
 std::atomic<int> handled{0};
@@ -603,4 +603,4 @@ TEST_IN_PAR(EventThreads, SeveralThreadsWatchOneLeaf) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::event_test

@@ -10,7 +10,7 @@
 #include "shared_file.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::flow_test {
 namespace {
 
 Count seen;
@@ -377,4 +377,4 @@ TEST_F(Inattentive, BlockedSenderServesOthers) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::flow_test

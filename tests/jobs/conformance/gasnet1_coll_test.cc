@@ -15,7 +15,7 @@
 #include "message.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::gasnet1_coll_test {
 namespace {
 
 constexpr int my = GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL;
@@ -549,4 +549,4 @@ TEST(Gasnet1TeamBarrier, NoRankLeavesBeforeAllRanksArrived) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::gasnet1_coll_test

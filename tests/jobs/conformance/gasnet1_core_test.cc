@@ -10,7 +10,7 @@
 
 extern "C" int gasnetc_AMPoll(void);
 
-namespace conformance {
+namespace conformance::gasnet1_core_test {
 namespace {
 
 volatile int handled = 0;
@@ -142,4 +142,4 @@ TEST(Gasnet1, ConfigStringNamesReleaseSpecModeAndSegment) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::gasnet1_core_test

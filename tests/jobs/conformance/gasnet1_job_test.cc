@@ -6,7 +6,7 @@
 #include "message.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::gasnet1_job_test {
 namespace {
 
 Count requests;
@@ -147,4 +147,4 @@ TEST(Gasnet1Job, NodeInfo) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::gasnet1_job_test

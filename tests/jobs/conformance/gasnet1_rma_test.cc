@@ -12,7 +12,7 @@
 #include "message.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::gasnet1_rma_test {
 namespace {
 
 constexpr std::size_t sizes[] = {0, 1, 2, 3, 8, 13, 64, 1000, 4096, 70001};
@@ -498,4 +498,4 @@ TEST_IN_PAR(Gasnet1Rma, ThreadsSynchroniseTheirOwn) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::gasnet1_rma_test

@@ -11,7 +11,7 @@
 #include "../../naive_strided.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::gasnet1_vis_test {
 namespace {
 
 using Random = std::mt19937_64;
@@ -210,4 +210,4 @@ TEST(Gasnet1Vis, Strided) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::gasnet1_vis_test

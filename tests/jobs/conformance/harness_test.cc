@@ -2,7 +2,7 @@
 
 #include "conformance.h"
 
-namespace conformance {
+namespace conformance::harness_test {
 namespace {
 
 TEST(Harness, RanksAreDistinctAndInOrder) {
@@ -24,4 +24,4 @@ TEST(Harness, AllRanksRunTheSameTest) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::harness_test

@@ -7,7 +7,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::hsl_test {
 namespace {
 
 gex_HSL_t static_lock = GEX_HSL_INITIALIZER;
@@ -212,4 +212,4 @@ TEST_WITH_THREADS(Hsl, HandlersAgainstThreads) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::hsl_test

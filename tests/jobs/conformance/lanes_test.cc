@@ -7,7 +7,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::lanes_test {
 namespace {
 
 constexpr std::size_t max_threads = 20;  ///< more than there are lanes
@@ -154,4 +154,4 @@ TEST_IN_PAR(Lanes, PrepareAndCancelInManyThreads) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::lanes_test

@@ -6,7 +6,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::limits_test {
 namespace {
 
 constexpr std::size_t least_promise = 512;
@@ -231,4 +231,4 @@ TEST(Limits, StayTheSameUnderLoad) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::limits_test

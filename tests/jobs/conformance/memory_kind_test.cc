@@ -4,7 +4,7 @@
 
 #include "conformance.h"
 
-namespace conformance {
+namespace conformance::memory_kind_test {
 namespace {
 
 #if !GASNET_HAVE_MK_CLASS_CUDA_UVA || !GASNET_HAVE_MK_CLASS_MULTIPLE
@@ -40,4 +40,4 @@ TEST(MemoryKind, OfDevicesIsRefusedWithItsErrorCode) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::memory_kind_test

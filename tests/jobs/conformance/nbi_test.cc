@@ -5,7 +5,7 @@
 
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::nbi_test {
 namespace {
 
 constexpr gex_EC_t every_category[] = {GEX_EC_GET, GEX_EC_PUT, GEX_EC_LC, GEX_EC_AM, GEX_EC_RMW};
@@ -261,4 +261,4 @@ TEST(Region, RefusedOperationsDoNotCount) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::nbi_test

@@ -5,7 +5,7 @@
 
 #include "conformance.h"
 
-namespace conformance {
+namespace conformance::object_test {
 namespace {
 
 // Handles are pointers of the size of a pointer; quantities have the widths that clients assume.
@@ -123,4 +123,4 @@ TEST(ClientData, StartsNullAndKeepsWhatIsSet) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::object_test

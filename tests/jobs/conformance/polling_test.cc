@@ -11,7 +11,7 @@
 #include "still_barrier.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::polling_test {
 namespace {
 
 Count seen;
@@ -575,4 +575,4 @@ TEST_F(Polling, AMPollPolls) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::polling_test

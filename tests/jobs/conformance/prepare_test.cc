@@ -13,7 +13,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::prepare_test {
 namespace {
 
 constexpr std::size_t any_type_alignment = 16;
@@ -508,4 +508,4 @@ TEST(PrepareFlood, RequestsAndRepliesBothNegotiated) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::prepare_test

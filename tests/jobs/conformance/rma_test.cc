@@ -7,7 +7,7 @@
 
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::rma_test {
 namespace {
 
 constexpr std::byte guard{0xEE};
@@ -700,4 +700,4 @@ TEST(Immediate, BlockingAndImplicitForms) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::rma_test

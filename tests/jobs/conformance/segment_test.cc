@@ -4,7 +4,7 @@
 
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::segment_test {
 namespace {
 
 /// What handlers found when they asked with GEX_FLAG_IMMEDIATE.
@@ -159,4 +159,4 @@ TEST(Publish, OverASmallerTeam) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::segment_test

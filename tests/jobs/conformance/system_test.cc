@@ -6,7 +6,7 @@
 
 #include "conformance.h"
 
-namespace conformance {
+namespace conformance::system_test {
 namespace {
 
 using Query = void (*)(gex_RankInfo_t**, gex_Rank_t*, gex_Rank_t*);
@@ -162,4 +162,4 @@ TEST(System, ProgressThreadsAreRefusedToAClientThatDidNotAsk) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::system_test

@@ -5,7 +5,7 @@
 
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::team_test {
 namespace {
 
 void barrier_over(gex_TM_t tm) {
@@ -451,4 +451,4 @@ TEST(Pair, AnswersQueriesAndTranslations) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::team_test

@@ -9,7 +9,7 @@
 #include "message.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::to_self_test {
 namespace {
 
 /// What a thread's messages to itself have done. Their handlers run in that thread, and the
@@ -313,4 +313,4 @@ TEST_IN_PAR(ToSelf, ThreadsRunTheirOwn) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::to_self_test

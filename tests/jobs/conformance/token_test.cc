@@ -3,7 +3,7 @@
 #include "conformance.h"
 #include "message.h"
 
-namespace conformance {
+namespace conformance::token_test {
 namespace {
 
 Count requests_seen;
@@ -136,4 +136,4 @@ TEST(Token, InfoIsRightInEveryHandler) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::token_test

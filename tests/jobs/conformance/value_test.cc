@@ -4,7 +4,7 @@
 
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::value_test {
 namespace {
 
 constexpr gex_RMA_Value_t value = 0xF1E2D3C4B5A69788U;
@@ -152,4 +152,4 @@ TEST(Value, ManyInFlight) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::value_test

@@ -15,7 +15,7 @@
 #include "message.h"
 #include "transfer.h"
 
-namespace conformance {
+namespace conformance::vis_test {
 namespace {
 
 using Random = std::mt19937_64;
@@ -729,4 +729,4 @@ TEST(VisPeerCompletion, IsForTheNextPutOnly) {
 }
 
 }  // namespace
-}  // namespace conformance
+}  // namespace conformance::vis_test

@@ -13,8 +13,6 @@
 namespace gex::net::udp::test {
 namespace {
 
-constexpr double gigabit = 0.125;  // bytes a nanosecond
-
 void ignore(std::uint32_t, std::uint32_t, Channel, std::span<const std::byte>) {
 }
 

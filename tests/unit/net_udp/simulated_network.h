@@ -26,6 +26,8 @@
 
 namespace gex::net::udp::test {
 
+inline constexpr double gigabit = 0.125;  ///< a rate, in bytes a nanosecond
+
 struct Faults {
   std::uint64_t seed = 1;
   double loss = 0;

@@ -156,8 +156,6 @@ void put_asleep(const Faults& faults, std::size_t each, int puts, double bytes_a
   ASSERT_TRUE(ranks.settle());
 }
 
-constexpr double gigabit = 0.125;  // bytes a nanosecond
-
 TEST(Wait, AWindowThatIsSpreadGoesOnWhileItsSenderSleeps) {
   put_asleep({.delay = 400'000,
               .rate = gigabit,
