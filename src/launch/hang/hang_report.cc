@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <tuple>
 
@@ -49,6 +50,7 @@ class Analysis {
   }
 
   HangReport run() {
+    report_.classes = classes_of(report_.ranks);
     find_teams();
     for (const RankReport& rank : report_.ranks) find_waits(rank);
     find_mismatches();
@@ -108,11 +110,11 @@ class Analysis {
   }
 
   void add_wait(const RankReport& rank, const ThreadReport& thread, const OpReport& op) {
-    RankWait wait{rank.rank, thread.number, op, {}, {}};
+    RankWait wait{rank.rank, thread.number, op, no_ranks_, {}};
     if (is_of_team(op.kind)) {
       explain_team(wait);
     } else if (op.peer) {
-      wait.waits_for = {*op.peer};
+      wait.waits_for = std::make_shared<const Ranks>(1, *op.peer);
       explain_peer(wait);
     } else if (op.kind == job::OpKind::lock) {
       wait.why = "waits in gex_HSL_Lock for a lock that another thread of its process holds";
@@ -124,12 +126,12 @@ class Analysis {
 
   /// Adds the client's own condition, whose cause is unknown; operations in flight are likely.
   void add_condition(const RankReport& rank, const ThreadReport& thread) {
-    RankWait wait{rank.rank, thread.number, {}, {}, {}};
+    RankWait wait{rank.rank, thread.number, {}, no_ranks_, {}};
     wait.op.age_s = thread.condition_s;
     std::set<std::uint32_t> peers;
     for (const OpReport& op : rank.operations)
       if (op.peer) peers.insert(*op.peer);
-    wait.waits_for.assign(peers.begin(), peers.end());
+    wait.waits_for = std::make_shared<const Ranks>(peers.begin(), peers.end());
     wait.why = "polls in a loop (GASNET_BLOCKUNTIL)";
     wait.why += rank.operations.empty()
                     ? " with no operation in flight: for a message that has not come"
@@ -142,19 +144,21 @@ class Analysis {
   struct Missing {
     std::uint32_t members = 0;  ///< that are known
     std::uint32_t size = 0;
-    Ranks ranks;
+    std::shared_ptr<const Ranks> ranks;
   };
   const Missing& missing_in(const OpReport& op) {
     const auto [at, made] = missing_.try_emplace({op.team, op.kind, op.sequence});
     Missing& missing = at->second;
     if (!made) return missing;
+    Ranks ranks;
     for (const RankReport& rank : report_.ranks) {
       const TeamReport* team = team_of(rank, op.team);
       if (team == nullptr) continue;
       ++missing.members;
       missing.size = team->size;
-      if (!has_reached(team->calls(op.kind), op.sequence)) missing.ranks.push_back(rank.rank);
+      if (!has_reached(team->calls(op.kind), op.sequence)) ranks.push_back(rank.rank);
     }
+    missing.ranks = std::make_shared<const Ranks>(std::move(ranks));
     return missing;
   }
 
@@ -165,9 +169,9 @@ class Analysis {
     const char* const what = op.kind == job::OpKind::named_barrier ? "barrier" : name_of(op.kind);
     wait.why = text_of("waits in %s, %s %u of %s", call_name(op).c_str(), what, op.sequence,
                        name_of_team(op.team, size).c_str());
-    if (!wait.waits_for.empty())
-      wait.why += ", which " + ranks_of(wait.waits_for) +
-                  (wait.waits_for.size() == 1 ? " has" : " have") + " not called";
+    if (!ranks->empty())
+      wait.why +=
+          ", which " + ranks_of(*ranks) + (ranks->size() == 1 ? " has" : " have") + " not called";
     else if (members < size)
       wait.why += text_of("; nothing is known of %u of its members", size - members);
     else
@@ -206,11 +210,24 @@ class Analysis {
     }
   }
 
-  /// Strongly connected components of more than one rank, and ranks that wait for themselves.
+  /// Strongly connected components of more than one rank, and ranks that wait for themselves. What
+  /// several ranks wait for is a vertex as well, which waits for each of those that are missing: so
+  /// there are no more edges than ranks that wait and that are missing.
   void find_circles() {
+    constexpr std::uint32_t first_set = 1U << 31;
     std::map<std::uint32_t, std::set<std::uint32_t>> edges;
-    for (const RankWait& wait : report_.waits)
-      edges[wait.rank].insert(wait.waits_for.begin(), wait.waits_for.end());
+    std::map<const Ranks*, std::uint32_t> sets;
+    for (const RankWait& wait : report_.waits) {
+      const Ranks& ranks = *wait.waits_for;
+      if (ranks.size() < 2) {
+        edges[wait.rank].insert(ranks.begin(), ranks.end());
+        continue;
+      }
+      const auto [at, made] =
+          sets.try_emplace(&ranks, first_set + static_cast<std::uint32_t>(sets.size()));
+      if (made) edges[at->second] = {ranks.begin(), ranks.end()};
+      edges[wait.rank].insert(at->second);
+    }
     struct Node {
       std::uint32_t index;
       std::uint32_t lowest;
@@ -246,8 +263,9 @@ class Analysis {
         stack.pop_back();
       } while (circle.back() != rank);
       std::sort(circle.begin(), circle.end());
-      if (circle.size() > 1 || edges[rank].count(rank) != 0)
-        report_.circles.push_back(std::move(circle));
+      if (circle.size() == 1 && edges[rank].count(rank) == 0) return;
+      circle.erase(std::lower_bound(circle.begin(), circle.end(), first_set), circle.end());
+      report_.circles.push_back(std::move(circle));
     };
     Ranks starts;
     for (const auto& [rank, to] : edges) starts.push_back(rank);
@@ -274,9 +292,11 @@ class Analysis {
   void find_culprits() {
     std::set<std::uint32_t> waiting;
     std::set<std::uint32_t> wanted;
+    std::set<const Ranks*> seen;
     for (const RankWait& wait : report_.waits) {
-      if (!wait.waits_for.empty()) waiting.insert(wait.rank);
-      wanted.insert(wait.waits_for.begin(), wait.waits_for.end());
+      const Ranks& ranks = *wait.waits_for;
+      if (!ranks.empty()) waiting.insert(wait.rank);
+      if (seen.insert(&ranks).second) wanted.insert(ranks.begin(), ranks.end());
     }
     for (const std::uint32_t rank : wanted) {
       const auto found = std::lower_bound(report_.ranks.begin(), report_.ranks.end(), rank,
@@ -342,6 +362,7 @@ class Analysis {
   }
 
   HangReport report_;
+  const std::shared_ptr<const Ranks> no_ranks_ = std::make_shared<const Ranks>();
   std::map<std::tuple<std::uint64_t, job::OpKind, std::uint32_t>, Missing> missing_;
 };
 

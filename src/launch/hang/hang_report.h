@@ -8,10 +8,12 @@
 // Pure functions of what was collected; no process, clock or memory of a rank is looked at.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "launch/hang/rank_classes.h"
 #include "launch/hang/rank_report.h"
 
 namespace gex::launch {
@@ -20,15 +22,17 @@ namespace gex::launch {
 struct RankWait {
   std::uint32_t rank = 0;
   std::uint32_t thread = 0;
-  OpReport op;                           ///< kind `none`: the client's own loop of polls
-  std::vector<std::uint32_t> waits_for;  ///< ranks; empty: not known
-  std::string why;                       ///< what it does, from the verb on: "waits in ..."
+  OpReport op;  ///< kind `none`: the client's own loop of polls
+  /// Ranks, none if they are not known; shared by the members that wait for one call.
+  std::shared_ptr<const std::vector<std::uint32_t>> waits_for;
+  std::string why;  ///< what it does, from the verb on: "waits in ..."
 
   bool operator==(const RankWait&) const = default;
 };
 
 struct HangReport {
   std::vector<RankReport> ranks;  ///< by rank
+  RankClasses classes;            ///< of these
   std::vector<RankWait> waits;
   std::vector<std::vector<std::uint32_t>> circles;
   /// Describes what a rank does that does not wait.
@@ -62,9 +66,11 @@ HangReport analyse(std::vector<RankReport> ranks);
 /// for all.
 std::string to_text(const HangReport& report);
 
-/// One JSON object: {"ranks": [...], "waits": [...], "circles": [...], "culprits": [...],
-/// "others": [...], "mismatches": [...]}. docs/hangs.md describes its fields.
+/// One JSON object: {"ranks": [...], "classes": [...], "waits": [...], "circles": [...],
+/// "culprits": [...], "others": [...], "mismatches": [...]}. docs/hangs.md describes its fields. Of
+/// more ranks than `max_ranks_in_full` it lists one for each class.
 std::string to_json(const HangReport& report);
+inline constexpr std::size_t max_ranks_in_full = 1024;
 /// The JSON begins with this.
 inline constexpr std::string_view report_json_start = "{\"ranks\": [";
 
@@ -72,7 +78,7 @@ inline constexpr std::string_view report_json_start = "{\"ranks\": [";
 /// long ago.
 bool is_waiting(const RankReport& rank, double seconds) noexcept;
 
-/// "0", "0-3", "0-3, 7".
+/// "0", "0-3", "0-3, 7"; a list that is too long for a line ends with the number of ranks left out.
 std::string list_of(const std::vector<std::uint32_t>& ranks);
 /// "rank 0", "ranks 0-3, 7".
 std::string ranks_of(const std::vector<std::uint32_t>& ranks);

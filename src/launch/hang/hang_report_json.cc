@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <set>
 #include <string>
 
 #include "launch/hang/hang_report.h"
@@ -41,6 +43,8 @@ std::string array_of(const std::vector<T>& list, const Show& show) {
   return out + "]";
 }
 std::string array_of(const Ranks& ranks) {
+  if (ranks.size() > max_ranks_in_full)
+    return array_of(Ranks(ranks.begin(), ranks.begin() + max_ranks_in_full));
   return array_of(ranks, [](std::uint32_t rank) { return std::to_string(rank); });
 }
 
@@ -115,22 +119,56 @@ std::string json_of(const RankReport& rank) {
 
 std::string json_of(const RankWait& wait) {
   return text_of("{\"rank\": %u, \"thread\": %u, ", wait.rank, wait.thread) + fields_of(wait.op) +
-         ", \"waits_for\": " + array_of(wait.waits_for) + ", \"why\": " + quoted(wait.why) + "}";
+         ", \"waits_for\": " + array_of(*wait.waits_for) + ", \"why\": " + quoted(wait.why) + "}";
+}
+
+std::string json_of(const RankClass& one) {
+  return text_of("{\"rank\": %u, \"ranks\": ", one.example.rank) +
+         quoted(list_of(one, RankClasses::max_runs)) +
+         text_of(
+             ", \"count\": %llu, \"min_cpu_s\": %.3f, \"max_cpu_s\": %.3f, \"max_age_s\": %.3f}",
+             static_cast<unsigned long long>(one.ranks), one.min_cpu_s, one.max_cpu_s,
+             one.max_age_s);
+}
+
+/// The entries of a list that are of ranks whose reports are shown.
+template <class T>
+std::vector<T> shown_of(const std::vector<T>& all, const std::set<std::uint32_t>& ranks) {
+  if (ranks.empty()) return all;
+  std::vector<T> shown;
+  for (const T& one : all)
+    if (ranks.count(one.rank) != 0) shown.push_back(one);
+  return shown;
+}
+
+template <class T>
+std::vector<T> first_of(const std::vector<T>& all) {
+  return {all.begin(),
+          all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), max_ranks_in_full))};
 }
 
 }  // namespace
 
 std::string to_json(const HangReport& report) {
+  std::vector<RankClass> classes;
+  for (const auto& [key, one] : report.classes.by_key) classes.push_back(one);
+  std::ranges::sort(classes, {}, [](const RankClass& one) { return one.example.rank; });
+  std::set<std::uint32_t> examples;
+  if (report.ranks.size() > max_ranks_in_full)
+    for (const RankClass& one : classes) examples.insert(one.example.rank);
   std::string out(report_json_start);
-  for (std::size_t i = 0; i < report.ranks.size(); ++i)
-    out += (i == 0 ? "\n  " : ",\n  ") + json_of(report.ranks[i]);
-  out += "],\n \"waits\": " +
-         array_of(report.waits, [](const RankWait& wait) { return json_of(wait); });
+  const std::vector<RankReport> ranks = shown_of(report.ranks, examples);
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    out += (i == 0 ? "\n  " : ",\n  ") + json_of(ranks[i]);
+  out +=
+      "],\n \"classes\": " + array_of(classes, [](const RankClass& one) { return json_of(one); });
+  out += ",\n \"waits\": " + array_of(shown_of(report.waits, examples),
+                                      [](const RankWait& wait) { return json_of(wait); });
   out += ",\n \"circles\": " +
          array_of(report.circles, [](const Ranks& circle) { return array_of(circle); });
   const auto deed = [](const HangReport::Deed& one) { return json_of(one); };
-  out += ",\n \"culprits\": " + array_of(report.culprits, deed);
-  out += ",\n \"others\": " + array_of(report.others, deed);
+  out += ",\n \"culprits\": " + array_of(first_of(report.culprits), deed);
+  out += ",\n \"others\": " + array_of(shown_of(report.others, examples), deed);
   out += ",\n \"mismatches\": " +
          array_of(report.mismatches, [](const HangReport::Mismatch& mismatch) {
            return text_of("{\"team\": \"%016llx\", \"sequence\": %u, \"ranks\": ",

@@ -16,8 +16,11 @@ using Ranks = std::vector<std::uint32_t>;
 /// Lines of one kind that are shown before the others are only counted.
 constexpr std::size_t max_lines = 16;
 
-/// The stacks of all ranks are in the JSON.
-constexpr std::size_t max_ranks_with_stacks = 4;
+/// Classes of ranks whose stacks are shown; those of all are in the JSON.
+constexpr std::size_t max_stacks = 4;
+
+/// Runs of ranks in a list that are shown.
+constexpr std::size_t max_listed_runs = 64;
 
 std::string age_text(const std::optional<double>& age_s) {
   return age_s ? text_of(" for %.1f s", *age_s) : "";
@@ -150,26 +153,28 @@ std::string text_of_regions(const std::vector<RankReport>& ranks) {
          " an access region open (gex_NBI_BeginAccessRegion without gex_NBI_EndAccessRegion)\n";
 }
 
-std::string stacks_of(const RankReport& rank) {
-  std::string out;
-  for (const ThreadReport& thread : rank.threads)
-    if (!thread.backtrace.empty())
-      out += text_of("stack of rank %u, thread %u:\n", rank.rank, thread.number) + thread.backtrace;
-  return out;
-}
-
 /// Prints the stacks of ranks that others wait for; where there are none, of those that do not
-/// wait.
+/// wait: one for all that have the same.
 std::string text_of_stacks(const HangReport& report) {
+  std::vector<RankReport> shown;
+  for (const HangReport::Deed& deed : report.culprits.empty() ? report.others : report.culprits) {
+    const auto at = std::ranges::lower_bound(report.ranks, deed.rank, {}, &RankReport::rank);
+    if (at == report.ranks.end() || at->rank != deed.rank) continue;
+    const auto has_stack = [](const ThreadReport& one) { return !one.backtrace.empty(); };
+    if (std::ranges::any_of(at->threads, has_stack)) shown.push_back(*at);
+  }
+  const RankClasses classes = classes_of(shown);
+  std::vector<const RankClass*> by_rank;
+  for (const auto& [key, one] : classes.by_key) by_rank.push_back(&one);
+  std::ranges::sort(by_rank, {}, [](const RankClass* one) { return one->example.rank; });
+  if (by_rank.size() > max_stacks) by_rank.resize(max_stacks);
   std::string out;
-  std::size_t shown = 0;
-  for (const HangReport::Deed& deed : report.culprits.empty() ? report.others : report.culprits)
-    for (const RankReport& rank : report.ranks) {
-      if (rank.rank != deed.rank || shown == max_ranks_with_stacks) continue;
-      const std::string stacks = stacks_of(rank);
-      if (!stacks.empty()) ++shown;
-      out += stacks;
-    }
+  for (const RankClass* const one : by_rank)
+    for (const ThreadReport& thread : one->example.threads)
+      if (!thread.backtrace.empty())
+        out += (one->ranks == 1 ? "stack of rank " : "stack of ranks ") +
+               list_of(*one, max_listed_runs) + text_of(", thread %u:\n", thread.number) +
+               thread.backtrace;
   return out;
 }
 
@@ -177,7 +182,9 @@ std::string text_of_stacks(const HangReport& report) {
 
 std::string list_of(const Ranks& ranks) {
   std::string out;
+  std::size_t runs = 0;
   for (std::size_t i = 0; i < ranks.size();) {
+    if (++runs > max_listed_runs) return out + text_of(" and %zu more", ranks.size() - i);
     std::size_t last = i;
     while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
     if (!out.empty()) out += ", ";
