@@ -90,8 +90,11 @@ Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes
     departed = reserve(word(layout_.bisection()), departed, crossing);
     crossed = departed + crossing + latency;
   }
-  const Tick begun =
-      reserve(word(layout_.port_in(to)), departed + latency, std::max(transmission, at_receiver));
+  // The target's port is taken in the order of calls, but as if nothing had waited at the sender's:
+  // else what waits there for long would keep the target's port from all that is there before it.
+  const Tick admitted =
+      reserve(word(layout_.port_in(to)), now + latency, std::max(transmission, at_receiver));
+  const Tick begun = std::max(admitted, departed + latency);
   return {departed + transmission, std::max(begun + transmission, crossed)};
 }
 

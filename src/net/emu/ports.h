@@ -2,8 +2,9 @@
 // When messages and transfers leave and arrive under a model (model.h): the ports of all ranks as
 // words in memory that they share, each the time until which that port is taken.
 //
-// One thread after the other reserves its time, first come, first served. What two ranks send to a
-// third one passes its port one after the other, as does all that crosses the bisection.
+// One thread after the other reserves its time, first come, first served: in the order of calls.
+// What two ranks send to a third one passes its port one after the other, as does all that crosses
+// the bisection.
 // `now` is the caller's reading of `ticks`, which the processes of one machine may compare as long
 // as they do not convert it; rank 0 converts the model for all.
 //
