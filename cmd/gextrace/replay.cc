@@ -13,50 +13,17 @@ namespace gextrace {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-/// Of what is longer, trees pass on one part while the next comes.
+/// Trees pass on what is longer in parts, one while the next comes.
 constexpr std::uint64_t max_part = std::uint64_t{16} << 10;
 
-/// The member of each host that meets those of the other hosts.
-std::vector<std::uint32_t> leaders_of(const ProgramCollective& collective, const Machine& machine) {
-  std::vector<std::uint32_t> leaders;
-  for (std::uint32_t member = 0; member < collective.members.size(); ++member)
-    if (member == 0 || machine.host_of(collective.members[member]) !=
-                           machine.host_of(collective.members[member - 1]))
-      leaders.push_back(member);
-  return leaders;
-}
-
-std::vector<double> barrier(const ProgramCollective& collective, const Machine& machine,
-                            const std::vector<double>& arrivals) {
-  const std::vector<std::uint32_t>& ranks = collective.members;
-  const std::vector<std::uint32_t> leaders = leaders_of(collective, machine);
-  std::vector<double> at(leaders.size());
-  std::vector<std::uint32_t> host_of(ranks.size());
-  for (std::uint32_t member = 0, host = 0; member < ranks.size(); ++member) {
-    if (host + 1 < leaders.size() && leaders[host + 1] == member) ++host;
-    host_of[member] = host;
-    const std::uint32_t leader = leaders[host];
-    const double flag = member == leader ? 0 : machine.one_way(ranks[member], ranks[leader], 0);
-    at[host] = std::max(at[host], arrivals[member] + flag);
-  }
-  const gex::team::Dissemination plan{static_cast<std::uint32_t>(leaders.size())};
-  std::vector<double> next(leaders.size());
-  for (unsigned round = 0; round < plan.rounds(); ++round) {
-    for (std::uint32_t host = 0; host < leaders.size(); ++host) {
-      const std::uint32_t from = plan.from(host, round);
-      next[host] =
-          std::max(at[host] + machine.network.send_overhead,
-                   at[from] + machine.one_way(ranks[leaders[from]], ranks[leaders[host]], 0));
-    }
-    std::swap(at, next);
-  }
-  std::vector<double> over(ranks.size());
-  for (std::uint32_t member = 0; member < ranks.size(); ++member) {
-    const std::uint32_t leader = leaders[host_of[member]];
-    over[member] = at[host_of[member]] +
-                   (member == leader ? 0 : machine.one_way(ranks[leader], ranks[member], 0));
-  }
-  return over;
+/// How many hosts its members are on.
+std::size_t hosts_of(const ProgramCollective& collective, const Machine& machine) {
+  std::size_t hosts = 1;
+  for (std::size_t member = 1; member < collective.members.size(); ++member)
+    if (machine.host_of(collective.members[member]) !=
+        machine.host_of(collective.members[member - 1]))
+      ++hosts;
+  return hosts;
 }
 
 /// A collective whose messages are those of the library's plans.
@@ -158,7 +125,7 @@ std::vector<double> blocks(const ProgramCollective& collective, const Machine& m
                            const std::vector<double>& arrivals) {
   const std::size_t members = arrivals.size();
   const double last = *std::max_element(arrivals.begin(), arrivals.end());
-  const double hosts = static_cast<double>(leaders_of(collective, machine).size());
+  const double hosts = static_cast<double>(hosts_of(collective, machine));
   const double each = static_cast<double>(members) / hosts;
   const gex::net::emu::Model& network = machine.network;
   const double of_port =
@@ -169,6 +136,34 @@ std::vector<double> blocks(const ProgramCollective& collective, const Machine& m
                       (hosts > 1 ? network.latency + network.receive_overhead : 0);
   return std::vector<double>(members, last + time);
 }
+
+/// A barrier in progress: of each host the lowest member meets those of the others.
+struct Barrier {
+  struct Host {
+    std::uint32_t leader;   ///< the member
+    std::uint32_t missing;  ///< members that have not arrived
+    double at = 0;          ///< when the leader has taken its last step
+    unsigned round = 0;
+    bool has_sent = false;   ///< in this round
+    std::uint32_t came = 0;  ///< bit k: the message of round k
+  };
+  std::vector<Host> hosts;
+  std::vector<std::uint32_t> host_of;  ///< by member
+  gex::team::Dissemination plan{0};
+
+  Barrier() = default;
+  Barrier(const ProgramCollective& collective, const Machine& machine) {
+    const std::vector<std::uint32_t>& ranks = collective.members;
+    for (std::uint32_t member = 0; member < ranks.size(); ++member) {
+      const bool is_leader =
+          member == 0 || machine.host_of(ranks[member]) != machine.host_of(ranks[member - 1]);
+      if (is_leader) hosts.push_back({.leader = member, .missing = 0});
+      ++hosts.back().missing;
+      host_of.push_back(static_cast<std::uint32_t>(hosts.size() - 1));
+    }
+    plan.count = static_cast<std::uint32_t>(hosts.size());
+  }
+};
 
 class Simulation {
  public:
@@ -184,8 +179,13 @@ class Simulation {
       ranks_[rank].at = programs.ranks[rank].begin_ns;
       run_at(ranks_[rank].at, rank);
     }
-    for (std::size_t i = 0; i < meetings_.size(); ++i)
-      meetings_[i].arrivals.assign(programs.collectives[i].members.size(), never);
+    for (std::size_t i = 0; i < meetings_.size(); ++i) {
+      const ProgramCollective& collective = programs.collectives[i];
+      meetings_[i].arrivals.assign(collective.members.size(), never);
+      meetings_[i].over.assign(collective.members.size(), never);
+      if (collective.shape == CollectiveShape::barrier)
+        meetings_[i].barrier = Barrier(collective, machine);
+    }
   }
 
   std::optional<Replayed> run(std::string& why) {
@@ -201,6 +201,9 @@ class Simulation {
           break;
         case Due::What::arrival:
           arrive_at_port(next.number, next.at);
+          break;
+        case Due::What::barrier:
+          come(next.number, next.at);
           break;
       }
     }
@@ -229,20 +232,23 @@ class Simulation {
   };
   struct Meeting {
     std::vector<double> arrivals;  ///< by member
-    std::vector<double> over;      ///< empty: not all have arrived
+    std::vector<double> over;      ///< by member
     std::uint32_t arrived = 0;
+    Barrier barrier;
   };
   /// Bytes on their way between hosts.
   struct Flight {
-    Step::Kind kind;
+    Step::Kind kind;     ///< arrive: a message of a barrier
     std::uint32_t rank;  ///< that takes the step
     std::uint32_t peer;
     std::uint32_t number;
     std::uint64_t bytes;
+    std::uint32_t host = 0;  ///< of a barrier's message: the target, by its number in the barrier
+    unsigned round = 0;
   };
   /// What happens next.
   struct Due {
-    enum class What : std::uint8_t { rank, departure, arrival };
+    enum class What : std::uint8_t { rank, departure, arrival, barrier };
     double at;
     std::uint64_t turn;  ///< of equal times the first made comes first
     What what;
@@ -305,11 +311,8 @@ class Simulation {
       case Step::Kind::arrive:
         meet(rank, step.number);
         return true;
-      case Step::Kind::await_collective: {
-        const Meeting& meeting = meetings_[step.number];
-        return !meeting.over.empty() &&
-               wait_until(state, meeting.over[member_of(rank, step.number)]);
-      }
+      case Step::Kind::await_collective:
+        return wait_until(state, meetings_[step.number].over[member_of(rank, step.number)]);
     }
     return true;
   }
@@ -329,19 +332,21 @@ class Simulation {
       end(flight, now + latency + machine_.transmission(flight.rank, flight.peer, flight.bytes));
       return;
     }
-    std::uint32_t number = 0;
-    if (free_.empty()) {
-      number = static_cast<std::uint32_t>(flights_.size());
-      flights_.push_back(flight);
-    } else {
-      number = free_.back();
-      free_.pop_back();
-      flights_[number] = flight;
-    }
+    const std::uint32_t number = keep(flight);
     if (flight.kind == Step::Kind::get)
       push(now + latency, Due::What::departure, number);
     else
       depart(number, now);
+  }
+  std::uint32_t keep(const Flight& flight) {
+    if (free_.empty()) {
+      flights_.push_back(flight);
+      return static_cast<std::uint32_t>(flights_.size() - 1);
+    }
+    const std::uint32_t number = free_.back();
+    free_.pop_back();
+    flights_[number] = flight;
+    return number;
   }
   void depart(std::uint32_t number, double now) {
     const Flight& flight = flights_[number];
@@ -358,6 +363,10 @@ class Simulation {
   }
   /// Its last byte comes at that time.
   void end(const Flight& flight, double at) {
+    if (flight.kind == Step::Kind::arrive) {
+      push(at + machine_.network.receive_overhead, Due::What::barrier, keep(flight));
+      return;
+    }
     if (flight.kind == Step::Kind::send) {
       arrival_of_[flight.number] = at;
       wake(flight.peer, Step::Kind::handle, flight.number);
@@ -377,12 +386,60 @@ class Simulation {
 
   void meet(std::uint32_t rank, std::uint32_t collective) {
     Meeting& meeting = meetings_[collective];
-    meeting.arrivals[member_of(rank, collective)] = ranks_[rank].at;
-    if (++meeting.arrived != meeting.arrivals.size()) return;
     const ProgramCollective& of = programs_.collectives[collective];
+    const std::size_t member = member_of(rank, collective);
+    meeting.arrivals[member] = ranks_[rank].at;
+    if (of.shape == CollectiveShape::barrier) {
+      const std::uint32_t number = meeting.barrier.host_of[member];
+      Barrier::Host& host = meeting.barrier.hosts[number];
+      host.at = std::max(host.at, ranks_[rank].at + flag(of, host.leader, member));
+      if (--host.missing == 0) go_on(collective, number);
+      return;
+    }
+    if (++meeting.arrived != meeting.arrivals.size()) return;
     meeting.over = completions_of(of, machine_, meeting.arrivals);
-    for (const std::uint32_t member : of.members)
-      wake(member, Step::Kind::await_collective, collective);
+    for (const std::uint32_t each : of.members)
+      wake(each, Step::Kind::await_collective, collective);
+  }
+
+  /// Between the leader of a host and a member there.
+  double flag(const ProgramCollective& of, std::size_t leader, std::size_t member) const {
+    return leader == member ? 0 : machine_.one_way(of.members[leader], of.members[member], 0);
+  }
+
+  /// The steps of a host in a barrier, all of whose members have arrived, as far as messages of the
+  /// others have come.
+  void go_on(std::uint32_t collective, std::uint32_t number) {
+    Meeting& meeting = meetings_[collective];
+    const ProgramCollective& of = programs_.collectives[collective];
+    const Barrier& barrier = meeting.barrier;
+    Barrier::Host& host = meeting.barrier.hosts[number];
+    for (; host.round < barrier.plan.rounds(); ++host.round, host.has_sent = false) {
+      if (!host.has_sent) {
+        host.has_sent = true;
+        host.at += machine_.network.send_overhead;
+        const std::uint32_t to = barrier.plan.to(number, host.round);
+        begin({Step::Kind::arrive, of.members[host.leader], of.members[barrier.hosts[to].leader],
+               collective, 0, to, host.round},
+              host.at);
+      }
+      if ((host.came >> host.round & 1) == 0) return;
+    }
+    for (std::size_t member = host.leader;
+         member < of.members.size() && barrier.host_of[member] == number; ++member) {
+      meeting.over[member] = host.at + flag(of, host.leader, member);
+      wake(of.members[member], Step::Kind::await_collective, collective);
+    }
+  }
+  /// A barrier's message has come.
+  void come(std::uint32_t number, double now) {
+    const Flight flight = flights_[number];
+    free_.push_back(number);
+    Barrier::Host& host = meetings_[flight.number].barrier.hosts[flight.host];
+    host.came |= 1U << flight.round;
+    if (host.missing != 0 || host.round != flight.round) return;
+    host.at = std::max(host.at, now);
+    go_on(flight.number, flight.host);
   }
 
   std::string blocked(std::uint32_t rank) const {
@@ -411,7 +468,6 @@ class Simulation {
 std::vector<double> completions_of(const ProgramCollective& collective, const Machine& machine,
                                    const std::vector<double>& arrivals) {
   if (collective.members.size() == 1) return arrivals;
-  if (collective.shape == CollectiveShape::barrier) return barrier(collective, machine, arrivals);
   if (collective.shape == CollectiveShape::blocks) return blocks(collective, machine, arrivals);
   return Planned(collective, machine, arrivals).run();
 }
