@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/env.h"
@@ -14,6 +15,7 @@
 #include "core/process.h"
 #include "core/thread.h"
 #include "observe/thread_part.h"
+#include "observe/traced_ranks.h"
 
 namespace gex::trace {
 
@@ -110,21 +112,28 @@ void start() {
   if (file.back() == '/')
     fatal("GEX_TRACE='%s': expected the name of a file, to which ranks append their number",
           file.c_str());
+  const std::string ranks = env::text(env::Variable::trace_ranks);
+  const std::optional<bool> named =
+      names_rank(ranks, self.job->rank(), self.job->host_of(self.job->rank()));
+  if (!named)
+    fatal("GEX_TRACE_RANKS='%s': expected ranks (0-3,64), every:N or hosts:N", ranks.c_str());
   const std::uint64_t bytes = wanted.bytes_per_process(os::physical_memory(), ranks_here());
+  if (speaks_for_job())
+    inform("tracing to %s.RANK, at most %s each%s%s", file.c_str(), os::format_bytes(bytes).c_str(),
+           ranks.empty() ? "" : ", ranks ", ranks.c_str());
+  // A job that this rank starts would replace files.
+  ::unsetenv(env::describe(env::Variable::trace).name);
+  if (!*named) return;
   const std::string path = file + "." + std::to_string(self.job->rank());
   const std::string why = TraceFile::instance().open(
       path, bytes, {.rank = self.job->rank(), .job_size = self.job->size()});
   if (!why.empty()) fatal("GEX_TRACE: %s", why.c_str());
-  // A job that this rank starts would replace its file.
-  ::unsetenv(env::describe(env::Variable::trace).name);
   name_calls();
   anchor_interval = ns_to_ticks(anchor_interval_ns);
   gex_proc_.observed |= GEX_OBSERVED_TRACE_;
   std::atexit([] { finish(); });
   // A child shares the file's pages and would write over its parent's records.
   ::pthread_atfork(nullptr, nullptr, [] { gex_proc_.observed &= ~GEX_OBSERVED_TRACE_; });
-  if (speaks_for_job())
-    inform("tracing to %s.RANK, at most %s each", file.c_str(), os::format_bytes(bytes).c_str());
 }
 
 void finish() noexcept {

@@ -108,6 +108,7 @@ TEST(RankClasses, MergeToTheSameInAnyTree) {
       hosts[cyclic ? rank % 12 : rank / 8].push_back(std::move(report));
     }
     std::vector<RankClasses> of_hosts;
+    of_hosts.reserve(hosts.size());
     for (const auto& host : hosts) of_hosts.push_back(classes_of(host));
     const RankClasses at_once = classes_of(all);
     for (const std::size_t fan : {2U, 5U, 32U}) {

@@ -1,8 +1,10 @@
 // Barriers: of teams, any number in flight; and the named one of GASNet-1.
 
+#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include "still_barrier.h"
@@ -205,6 +207,34 @@ TEST(Barrier, OfTheHundredthTeamIsSeenInSharedMemoryAsOfTheFirst) {
       gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   }
   for (const gex_TM_t tm : teams) gex_TM_Destroy(tm, nullptr, 0);
+}
+
+// Rank 0 leads its neighborhood. It has arrived and then computes until all others have found the
+// barrier done, without a call of the library: where there is a progress thread, that carries the
+// barrier on.
+TEST_IN_PAR(Barrier, IsDoneWhileARankThatHasArrivedComputes) {
+  const char* const progress_thread = std::getenv("GEX_PROGRESS_THREAD");
+  const bool is_served = progress_thread != nullptr && *progress_thread == '1';
+  std::fill_n(slots(), size(), 0);
+  barrier();
+  const auto meet = [&](std::uint32_t round, auto arrive, auto wait) {
+    arrive();
+    if (rank() != 0) {
+      wait();
+      notify(0, round);
+      return;
+    }
+    for (gex_Rank_t other = 1; is_served && other < size(); ++other)
+      while (look_at<std::uint32_t>(slots() + other) < round) sched_yield();
+    wait();
+  };
+  gex_Event_t event = GEX_EVENT_INVALID;
+  meet(
+      1, [&] { event = gex_Coll_BarrierNB(team(), 0); }, [&] { gex_Event_Wait(event); });
+  meet(
+      2, [] { gasnet_barrier_notify(7, 0); },
+      [] { EXPECT_EQ(gasnet_barrier_wait(7, 0), GASNET_OK); });
+  barrier();
 }
 
 TEST(Barrier, BlockingFormBesideOneInFlight) {

@@ -416,6 +416,17 @@ class Settings(Traced):
             self.assertNotIn("gex_RMA_PutBlocking",
                              [call["name"] for call in self.summary()["calls"]])
 
+    def test_some_ranks(self):
+        self.run_job(3, SEQ, "fill", "10", options=["--trace", self.trace],
+                     variables={"GEX_TRACE_RANKS": "0,2-5"})
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["trace.0", "trace.2"])
+        found = self.summary()
+        self.assertEqual([rank["rank"] for rank in found["ranks"]], [0, 2])
+        self.assertEqual(found["remarks"], ["no trace of 1 of 3 ranks (rank 1)"])
+        done = self.run_job(3, SEQ, "fill", "10", options=["--trace", self.trace],
+                            variables={"GEX_TRACE_RANKS": "some"}, status=1)
+        self.assertIn("GEX_TRACE_RANKS='some': expected ranks (0-3,64), every:N or hosts:N", done.stderr)
+
     def test_a_child_of_a_rank_is_not_traced(self):
         self.run_job(2, SEQ, "fork", "5000", options=["--trace", self.trace])
         found = self.summary()
