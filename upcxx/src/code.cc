@@ -98,18 +98,33 @@ std::uint64_t code_token(void (*function)()) {
   return std::uint64_t(module.name) << name_shift | (address - module.base);
 }
 
+namespace {
+
+// Most messages run functions of one file.
+thread_local Module last __attribute__((tls_model("initial-exec"))) = {0, 0, 0, 0};
+
+std::uint64_t offset_of(std::uint64_t token) {
+  return token & ((std::uint64_t(1) << name_shift) - 1);
+}
+bool is_of(const Module& module, std::uint64_t token) {
+  const std::uintptr_t address = module.base + offset_of(token);
+  return module.name == std::uint16_t(token >> name_shift) && module.begin <= address &&
+         address < module.end;
+}
+
+}  // namespace
+
+void (*recent_code_address(std::uint64_t token))() {
+  if (!is_of(last, token)) return nullptr;
+  return reinterpret_cast<void (*)()>(last.base + offset_of(token));
+}
+
 void (*code_address(std::uint64_t token))() {
-  // Most messages run functions of one file.
-  static thread_local Module last __attribute__((tls_model("initial-exec"))) = {0, 0, 0, 0};
-  const auto name = std::uint16_t(token >> name_shift);
-  const std::uint64_t offset = token & ((std::uint64_t(1) << name_shift) - 1);
-  const auto has = [&](const Module& at) {
-    return at.name == name && at.begin <= at.base + offset && at.base + offset < at.end;
-  };
-  if (!has(last)) {
-    last = modules().find(has, "a message asks for a function of a file that is not loaded here");
+  if (!is_of(last, token)) {
+    last = modules().find([&](const Module& at) { return is_of(at, token); },
+                          "a message asks for a function of a file that is not loaded here");
   }
-  return reinterpret_cast<void (*)()>(last.base + offset);
+  return recent_code_address(token);
 }
 
 }  // namespace upcxx::detail

@@ -13,7 +13,7 @@
 namespace upcxx {
 namespace detail {
 
-Job job = {0, 1, nullptr};
+Job job = {0, 1, false, nullptr};
 
 Process* made_process = nullptr;
 
@@ -121,7 +121,7 @@ void join(Process& made) {
   gex_Rank_t on_host = 0;
   gex_System_QueryHostInfo(&ranks, &on_host, nullptr);
   made.is_crowded = switched("UPCXX_OVERSUBSCRIBED", on_host > std::thread::hardware_concurrency());
-  made.makes_room = switched("UPCXX_RPC_PROGRESS", false);
+  job.makes_room = switched("UPCXX_RPC_PROGRESS", false);
   made.max_backlog_kibibytes = size_in("UPCXX_RPC_BACKLOG", std::size_t(64) << 20) >> 10;
 }
 

@@ -1,5 +1,6 @@
 #include <sched.h>
 
+#include <cstdlib>
 #include <new>
 #include <upcxx/operation.hpp>
 
@@ -9,6 +10,30 @@ namespace upcxx {
 namespace detail {
 
 __thread ThreadState this_thread __attribute__((tls_model("initial-exec")));
+
+struct EndOfBlocks {
+  ~EndOfBlocks() {
+    end(this_thread.messages, std::free);
+    end(this_thread.records, [](void* memory) { ::operator delete(memory); });
+  }
+  template <class Free>
+  static void end(Blocks& blocks, Free&& free) {
+    while (void* const block = blocks.take()) free(block);
+    blocks.more_ = 0;
+  }
+};
+
+bool Blocks::begin() {
+  static thread_local bool has_begun = false;
+  if (has_begun) return false;
+  has_begun = true;
+  static thread_local EndOfBlocks end;
+  (void)end;
+  constexpr std::size_t max_blocks = 256;
+  this_thread.messages.more_ = max_blocks;
+  this_thread.records.more_ = max_blocks;
+  return true;
+}
 
 namespace {
 

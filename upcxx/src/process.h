@@ -32,8 +32,6 @@ struct Process {
   bool is_crowded = false;
   /// Arrived messages that have not run: above it nothing is received but while waiting for room.
   std::size_t max_backlog_kibibytes = 64 << 10;
-  /// A call makes user progress while there are more.
-  bool makes_room = false;
   std::vector<std::intptr_t> displacements;
   std::vector<Neighbor> neighbors;
   persona master;
@@ -53,6 +51,10 @@ bool make_progress(progress_level level);
 
 /// The barrier that a collective call which ends something begins with.
 void enter(const team& of, entry_barrier how, const char* call);
+
+/// Of a function by its token (serialization.hpp), if the calling thread looked for one of the same
+/// file last; otherwise nullptr. Takes no lock.
+void (*recent_code_address(std::uint64_t token))();
 
 /// Before the segment is attached, on every rank.
 void register_message_handlers(gex_EP_t endpoint);

@@ -33,7 +33,7 @@ class Callback {
   ~Callback() = default;
 };
 
-class StateBase {
+class StateBase : public Record {
  public:
   /// Ready after `pending` fulfilments; the caller has the first reference.
   explicit StateBase(std::intptr_t pending) : pending(pending), last_(&first_) {}

@@ -12,6 +12,7 @@ namespace detail {
 /// source_completed() and completed(), in this order; run(), as of any task, is user progress.
 class Operation : public Task {
  public:
+  using Task::Task;
   /// The source buffer may be written to again. Only called if there was a source event.
   virtual void source_completed() {}
   /// The operation is over, and frees itself, or puts itself where it will be run.

@@ -25,11 +25,12 @@ namespace detail {
 /// Something to be run by a persona.
 class Task {
  public:
-  Task() = default;
+  /// Runs the task, and frees it if it is not needed any more.
+  using Run = void (*)(Task*);
+  explicit Task(Run run) : run_(run) {}
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
-  /// Runs, and frees itself if it is not needed any more.
-  virtual void run() = 0;
+  void run() { run_(this); }
 
  protected:
   ~Task() = default;
@@ -38,6 +39,8 @@ class Task {
   friend class Inbox;
   friend class OwnTasks;
   std::atomic<Task*> next_{nullptr};
+  // One pointer, and not a table: for most tasks it is the function that a message names.
+  Run run_;
 };
 
 /// Tasks from any thread for one, in order. Adding is wait-free.
@@ -75,7 +78,7 @@ class Inbox {
 
  private:
   struct Stub final : Task {
-    void run() override {}
+    Stub() : Task(nullptr) {}  // never run
   };
   std::atomic<Task*> last_;
   Task* first_;
@@ -110,17 +113,20 @@ template <class Function>
 class FunctionTask final : public Task {
  public:
   template <class F, class = std::enable_if_t<!std::is_same<std::decay_t<F>, FunctionTask>::value>>
-  explicit FunctionTask(F&& function) : function_(std::forward<F>(function)) {}
-  void run() override {
+  explicit FunctionTask(F&& function)
+      : Task(run_function), function_(std::forward<F>(function)) {}
+
+ private:
+  static void run_function(Task* task) {
+    auto* const self = static_cast<FunctionTask*>(task);
     if constexpr (may_be_coroutine<decltype(std::declval<Function>()()), Function>) {
-      std::move(function_)().then([this](auto&&...) { delete this; });
+      std::move(self->function_)().then([self](auto&&...) { delete self; });
     } else {
-      std::move(function_)();
-      delete this;
+      std::move(self->function_)();
+      delete self;
     }
   }
 
- private:
   Function function_;
 };
 
@@ -234,14 +240,20 @@ class Lpc final : public Task {
  public:
   template <class F>
   Lpc(F&& function, persona& initiator)
-      : function_(std::forward<F>(function)), initiator_(&initiator), state_(new ResultState(1)) {}
+      : Task([](Task* task) { static_cast<Lpc*>(task)->go_on(); }),
+        function_(std::forward<F>(function)),
+        initiator_(&initiator),
+        state_(new ResultState(1)) {}
   ~Lpc() {
     if (has_values_) values_.~Values();
   }
 
   Result get_future() { return FutureAccess::make<Result>(state_->retain()); }
 
-  void run() override {
+ private:
+  using Values = typename Result::results_type;
+
+  void go_on() {
     if (is_back_) {
       std::apply(
           [&](auto&&... value) { state_->set_values(std::forward<decltype(value)>(value)...); },
@@ -260,9 +272,6 @@ class Lpc final : public Task {
       go_back(std::move(function_)());
     }
   }
-
- private:
-  using Values = typename Result::results_type;
 
   template <class... U>
   void go_back(U&&... values) {

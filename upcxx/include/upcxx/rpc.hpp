@@ -80,9 +80,8 @@ std::uint64_t token_of(Function function) {
   return code_token(reinterpret_cast<void (*)()>(function));
 }
 
-/// The function that runs at the target. `Call` is the initiator's record of a call with an answer,
-/// or void.
-template <class Call, class Function, class... A>
+/// The function that runs at the target, and sends an answer if the call has one.
+template <bool HasAnswer, class Function, class... A>
 class Execution {
   using Arguments =
       std::tuple<deserialized_type_t<Function>, deserialized_type_t<typename Travels<A>::type>...>;
@@ -95,13 +94,14 @@ class Execution {
 
   struct NoAnswer {};
   struct Answer {
-    Call* call;
-    persona* initiator;
+    CallRecord* call;
+    intrank_t initiator;
   };
   /// In front of the function.
-  using Header = std::conditional_t<std::is_void<Call>::value, NoAnswer, Answer>;
+  using Header = std::conditional_t<HasAnswer, Answer, NoAnswer>;
 
-  static void run(Message* message) {
+  static void run(Task* task) {
+    auto* const message = static_cast<Message*>(task);
     if constexpr ((Travels<A>::may_be_awaited || ...)) {
       auto* const execution = new Execution(message);
       execution->when_here(std::index_sequence_for<A...>()).then([execution] {
@@ -155,15 +155,13 @@ class Execution {
   }
   template <class... V>
   void answer(const V&... values) {
-    if constexpr (!std::is_void<Call>::value) {
-      const auto call = reinterpret_cast<std::uintptr_t>(header_.call);
-      const std::size_t bytes = measure(call, values...);
-      Outgoing outgoing(message_->source(), bytes);
-      Writer writer(outgoing.payload());
-      writer.write(call);
-      (writer.write(values), ...);
-      static const std::uint64_t token = token_of(&Call::deliver);
-      outgoing.send(token, header_.initiator);
+    if constexpr (HasAnswer) {
+      Outgoing outgoing(header_.initiator, measure(values...));
+      if constexpr (sizeof...(V) > 0) {
+        Writer writer(outgoing.payload());
+        (writer.write(values), ...);
+      }
+      outgoing.send_answer(header_.call);
     }
   }
 
@@ -181,25 +179,40 @@ void send_call(Outgoing& outgoing, const typename Execution::Header& header,
   writer.write(header);
   writer.write(function);
   (writer.write(Travels<A>::departs(arguments)), ...);
-  outgoing.send(token, nullptr);
+  outgoing.send(token);
+}
+
+/// What an answer of these values takes if that is known and little, otherwise 0.
+template <class... R>
+constexpr std::size_t answer_bytes() {
+  if constexpr ((is_trivial<R> && ... && true)) {
+    const std::size_t bytes = (std::size_t(0) + ... + (sizeof(R) + alignof(R) - 1));
+    return bytes <= 256 ? bytes : 0;
+  } else {
+    return 0;
+  }
 }
 
 /// The initiator's record of a call: its result are values R, as they arrive.
 template <class Actions, class... R>
 class RpcCall;
 template <class... Action, class... R>
-class RpcCall<std::tuple<Action...>, R...> {
+class RpcCall<std::tuple<Action...>, R...> final : public CallRecord {
+  static constexpr std::size_t room_bytes = answer_bytes<R...>();
+
  public:
-  explicit RpcCall(const std::tuple<Action...>& actions) : notices_(actions) {}
+  explicit RpcCall(const std::tuple<Action...>& actions)
+      : CallRecord(deliver, room_, room_bytes), notices_(actions) {}
   auto futures() { return notices_.futures(); }
   void source_is_over() { notices_.template later<Event::source>(); }
 
-  static void deliver(Message* message) {
-    Reader reader(message->payload());
-    auto* const call = reinterpret_cast<RpcCall*>(reader.read<std::uintptr_t>());
+ private:
+  static void deliver(Task* task) {
+    auto* const call = static_cast<RpcCall*>(task);
+    Reader reader(call->answer());
     // Braces: read in order.
     std::tuple<deserialized_type_t<R>...> values{reader.read<R>()...};
-    message->free();
+    call->free_answer();
     std::apply(
         [&](auto&... value) {
           call->notices_.template later<Event::operation>(std::move(value)...);
@@ -208,8 +221,8 @@ class RpcCall<std::tuple<Action...>, R...> {
     delete call;
   }
 
- private:
   Notices<std::tuple<Action...>, deserialized_type_t<R>...> notices_;
+  alignas(16) unsigned char room_[room_bytes == 0 ? 1 : room_bytes];
 };
 
 /// The record of a call of which the function returns R.
@@ -252,10 +265,10 @@ auto call(Begin begin, intrank_t target, const completions<Action...>& how, Func
                 "an rpc needs a completion of the operation; rpc_ff has no answer");
   static_assert(!has_event<Event::remote, Action...>, "an rpc has no remote completion");
   const Plain<Function>& plain = function;
-  using Returned = typename Execution<void, Plain<Function>, PlainArgument<A>...>::Returned;
+  using Returned = typename Execution<true, Plain<Function>, PlainArgument<A>...>::Returned;
   using Call =
       typename CallOf<std::tuple<Action...>, typename FutureOf<std::decay_t<Returned>>::type>::type;
-  using Run = Execution<Call, Plain<Function>, PlainArgument<A>...>;
+  using Run = Execution<true, Plain<Function>, PlainArgument<A>...>;
   Outgoing outgoing(
       target,
       measure(typename Run::Header(), plain, Travels<PlainArgument<A>>::departs(arguments)...),
@@ -263,7 +276,7 @@ auto call(Begin begin, intrank_t target, const completions<Action...>& how, Func
   if (outgoing.is_refused()) throw experimental::network_busy();
   auto* const record = new Call(how.actions);
   return start(record, [&] {
-    send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {record, &current_persona()},
+    send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {record, job.rank_me},
                                                          plain, arguments...);
     record->source_is_over();
   });
@@ -275,7 +288,7 @@ auto call_ff(Begin begin, intrank_t target, const completions<Action...>& how, F
   static_assert(!has_event<Event::operation, Action...> && !has_event<Event::remote, Action...>,
                 "an rpc_ff has a completion of the source only");
   const Plain<Function>& plain = function;
-  using Run = Execution<void, Plain<Function>, PlainArgument<A>...>;
+  using Run = Execution<false, Plain<Function>, PlainArgument<A>...>;
   Outgoing outgoing(target, measure(plain, Travels<PlainArgument<A>>::departs(arguments)...),
                     begin);
   if (outgoing.is_refused()) throw experimental::network_busy();

@@ -20,7 +20,7 @@ template <class... Action, class Kept>
 class Transfer<std::tuple<Action...>, void, Kept> final : public Operation {
  public:
   explicit Transfer(const std::tuple<Action...>& actions, Kept kept = Kept())
-      : kept(std::move(kept)), notices_(actions) {}
+      : Operation(end), kept(std::move(kept)), notices_(actions) {}
   auto futures() { return notices_.futures(); }
 
   void source_completed() override {
@@ -35,14 +35,16 @@ class Transfer<std::tuple<Action...>, void, Kept> final : public Operation {
     notices_.template later<Event::remote>();
     PersonaAccess::own(current_persona()).push(this);
   }
-  void run() override {
-    notices_.template later<Event::operation>();
-    delete this;
-  }
 
   Kept kept;
 
  private:
+  static void end(Task* task) {
+    auto* const transfer = static_cast<Transfer*>(task);
+    transfer->notices_.template later<Event::operation>();
+    delete transfer;
+  }
+
   bool source_is_over_ = false;
   Notices<std::tuple<Action...>> notices_;
 };
@@ -51,19 +53,21 @@ template <class Value, class... Action, class Kept>
 class Transfer<std::tuple<Action...>, Value, Kept> final : public Operation {
  public:
   explicit Transfer(const std::tuple<Action...>& actions, Kept kept = Kept())
-      : kept(std::move(kept)), notices_(actions) {}
+      : Operation(end), kept(std::move(kept)), notices_(actions) {}
   auto futures() { return notices_.futures(); }
   void* value() { return &value_; }
 
   void completed() override { PersonaAccess::own(current_persona()).push(this); }
-  void run() override {
-    notices_.template later<Event::operation>(*static_cast<Value*>(value()));
-    delete this;
-  }
 
   Kept kept;
 
  private:
+  static void end(Task* task) {
+    auto* const transfer = static_cast<Transfer*>(task);
+    transfer->notices_.template later<Event::operation>(*static_cast<Value*>(transfer->value()));
+    delete transfer;
+  }
+
   alignas(Value) unsigned char value_[sizeof(Value)];
   Notices<std::tuple<Action...>, Value> notices_;
 };
