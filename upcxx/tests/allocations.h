@@ -1,7 +1,7 @@
 #pragma once
-// Counts what a test program allocates by operators of its own (allocations.cc).
+// Counts what a test program and its libraries allocate (allocations.cc).
 
 #include <atomic>
 
-/// Calls of the throwing operator new so far, of all threads.
+/// Calls of malloc so far, of all threads; with a sanitizer those of operator new.
 extern std::atomic<long> allocations;

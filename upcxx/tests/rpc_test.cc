@@ -237,14 +237,31 @@ void without_answer() {
   while (arrived == 0) upcxx::progress();
   upcxx::barrier();
   upcxx::delete_(mine);
+}
 
-  // In a steady state neither end of a small call allocates.
-  for (int i = 0; i < 100; ++i) rpc_ff(upcxx::rank_me(), [i] { received += i; });
+/// In a steady state neither end of a small call allocates.
+void steady_state() {
+#ifndef __SANITIZE_ADDRESS__
+  static int runs;
+  const auto send = [](int target, int until) {
+    for (int i = 0; i < 100; ++i) rpc_ff(target, [i] { runs += i < 100; });
+    while (runs < until) upcxx::progress();
+    for (int i = 0; i < 100; ++i) REQUIRE(rpc(target, [i] { return i; }).wait() == i);
+  };
+  // More than will have arrived at once.
+  for (int i = 0; i < 250; ++i) rpc_ff(upcxx::rank_me(), [i] { received += i; });
   upcxx::progress();
-  const long before = allocations;
-  for (int i = 0; i < 100; ++i) rpc_ff(upcxx::rank_me(), [i] { received += i; });
-  upcxx::progress();
-  REQUIRE(allocations == before);
+  for (const int target : {upcxx::rank_me(), (upcxx::rank_me() + 1) % upcxx::rank_n()}) {
+    runs = 0;
+    upcxx::barrier();
+    send(target, 100);
+    const long before = allocations;
+    send(target, 200);
+    const long after = allocations;
+    REQUIRE(after == before);
+    upcxx::barrier();
+  }
+#endif
 }
 
 struct Unmovable {
@@ -291,6 +308,7 @@ int main() {
   serialization();
   calls();
   without_answer();
+  steady_state();
   distributed_objects();
   upcxx::finalize();
   return 0;

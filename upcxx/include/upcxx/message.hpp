@@ -42,9 +42,7 @@ class CallRecord : public Record, public Task {
       : Task(run), initiator_(&current_persona()), room_(room), room_bytes_(room_bytes) {}
   ~CallRecord() = default;
 
-  const unsigned char* answer() const {
-    return message_ == nullptr ? room_ : message_->payload();
-  }
+  const unsigned char* answer() const { return message_ == nullptr ? room_ : message_->payload(); }
   void free_answer() {
     if (message_ != nullptr) message_->free();
   }

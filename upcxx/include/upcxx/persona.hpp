@@ -113,8 +113,7 @@ template <class Function>
 class FunctionTask final : public Task {
  public:
   template <class F, class = std::enable_if_t<!std::is_same<std::decay_t<F>, FunctionTask>::value>>
-  explicit FunctionTask(F&& function)
-      : Task(run_function), function_(std::forward<F>(function)) {}
+  explicit FunctionTask(F&& function) : Task(run_function), function_(std::forward<F>(function)) {}
 
  private:
   static void run_function(Task* task) {

@@ -276,8 +276,8 @@ auto call(Begin begin, intrank_t target, const completions<Action...>& how, Func
   if (outgoing.is_refused()) throw experimental::network_busy();
   auto* const record = new Call(how.actions);
   return start(record, [&] {
-    send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {record, job.rank_me},
-                                                         plain, arguments...);
+    send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {record, job.rank_me}, plain,
+                                                         arguments...);
     record->source_is_over();
   });
 }
