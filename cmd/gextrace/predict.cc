@@ -4,17 +4,21 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../command_line.h"
 #include "goal.h"
 #include "machine.h"
 #include "output_file.h"
+#include "phases.h"
 #include "program.h"
 #include "recording.h"
 #include "replay.h"
+#include "scaling.h"
 #include "units.h"
 
 namespace gextrace {
@@ -23,8 +27,11 @@ namespace {
 
 constexpr const char* usage =
     R"(Usage: gextrace predict --model MODEL [OPTION]... FILE...
+  or:  gextrace predict --model MODEL --ranks N [OPTION]... FILE FILE FILE...
 Reads the trace of a job (gexrun --trace FILE), and computes how long it would take on another
 machine: the ranks compute as long as they did, and wait for a network and memory of these models.
+With --ranks, reads the traces of one program with three or more numbers of ranks, and computes how
+long it would take with N.
 
   --model MODEL          the network between hosts, in the form of GEX_EMU: the name of a preset
                          (aries, edr, ...), settings such as latency=1us,bandwidth=12GB/s, or both
@@ -32,6 +39,10 @@ machine: the ranks compute as long as they did, and wait for a network and memor
                          latency=150ns,send_overhead=50ns,receive_overhead=50ns,bandwidth=10GB/s
   --per-host P           ranks of a host, which share its port to the network (1)
   --compute FACTOR       computing takes that many times as long as it did (1)
+  --ranks N              with N ranks, if what ranks do keeps a law over the recorded sizes
+  --work fitted|shared|each
+                         with --ranks, how long they compute: by a law of the recorded times
+                         (default); all together, or each of them, as long as in the smallest size
   --goal OUT             write the ranks' schedules for LogGOPSim; no prediction
   -h, --help             print this and exit
 
@@ -47,18 +58,22 @@ constexpr const char* default_memory =
 struct PredictOptions {
   Machine machine;
   bool has_model = false;
+  std::uint32_t ranks = 0;  ///< 0: as many as were recorded
+  Work work = Work::fitted;
   std::string goal;
   std::vector<std::string> files;
 };
 using PredictReading = gex::cmd::Reading<PredictOptions>;
 
-enum LongOption { model = 256, memory, per_host, compute, goal };
+enum LongOption { model = 256, memory, per_host, compute, ranks, work, goal };
 
 constexpr option long_options[] = {
     {"model", required_argument, nullptr, model},
     {"memory", required_argument, nullptr, memory},
     {"per-host", required_argument, nullptr, per_host},
     {"compute", required_argument, nullptr, compute},
+    {"ranks", required_argument, nullptr, ranks},
+    {"work", required_argument, nullptr, work},
     {"goal", required_argument, nullptr, goal},
     {"help", no_argument, nullptr, 'h'},
     {nullptr, 0, nullptr, 0},
@@ -69,6 +84,14 @@ std::optional<double> parse_positive(const std::string& text) {
   const double number = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !std::isfinite(number) || number <= 0) return std::nullopt;
   return number;
+}
+
+/// A number of ranks.
+std::optional<std::uint32_t> parse_number_of_ranks(const std::string& text) {
+  constexpr double max_ranks = 1 << 24;
+  const auto number = parse_positive(text);
+  if (!number || *number != std::floor(*number) || *number > max_ranks) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
 }
 
 PredictReading read_predict_line(int count, char** arguments) {
@@ -90,14 +113,24 @@ PredictReading read_predict_line(int count, char** arguments) {
         options.has_model = options.has_model || found == model;
         break;
       }
-      case per_host: {
-        const auto ranks = parse_positive(value);
-        if (!ranks || *ranks != std::floor(*ranks) || *ranks > 1 << 20)
-          return reader.refuse<PredictOptions>("--per-host '" + value +
-                                               "' is not a number of ranks");
-        options.machine.ranks_per_host = static_cast<std::uint32_t>(*ranks);
+      case per_host:
+      case ranks: {
+        const auto number = parse_number_of_ranks(value);
+        if (!number)
+          return reader.refuse<PredictOptions>(
+              std::string(found == ranks ? "--ranks '" : "--per-host '").append(value) +
+              "' is not a number of ranks");
+        (found == ranks ? options.ranks : options.machine.ranks_per_host) = *number;
         break;
       }
+      case work:
+        if (value != "fitted" && value != "shared" && value != "each")
+          return reader.refuse<PredictOptions>("--work " + value +
+                                               ": expected fitted, shared or each");
+        options.work = value == "fitted"   ? Work::fitted
+                       : value == "shared" ? Work::shared
+                                           : Work::each;
+        break;
       case compute: {
         const auto factor = parse_positive(value);
         if (!factor)
@@ -120,7 +153,16 @@ PredictReading read_predict_line(int count, char** arguments) {
   if (!options.has_model && options.goal.empty())
     return reader.refuse<PredictOptions>(
         "--model is missing: the network to predict for, in the form of GEX_EMU");
+  if (options.ranks != 0 && !options.goal.empty())
+    return reader.refuse<PredictOptions>(
+        "--goal writes what was recorded: it goes without --ranks");
   return {std::move(options), {}, 0};
+}
+
+std::optional<Programs> read_programs(const std::vector<std::string>& files, std::string& why) {
+  const std::optional<Recording> recording = read_recording(files, {}, why);
+  if (!recording) return std::nullopt;
+  return programs_of(recording->job, recording->spans, recording->messages, why);
 }
 
 std::string time_of(double ns) {
@@ -155,6 +197,58 @@ void print(const Programs& programs, const Machine& machine, const Replayed& rep
   for (const std::string& remark : programs.remarks) print_row("note", remark);
 }
 
+/// Prints the time with another number of ranks. Returns false, with the reason, if there is none.
+bool predict_size(const PredictOptions& options, std::string& why) {
+  std::map<std::uint32_t, std::vector<Phase>> by_size;
+  std::string name;
+  for (const std::string& file : options.files) {
+    const std::optional<Programs> programs = read_programs({file}, why);
+    std::optional<std::vector<Phase>> phases;
+    if (programs) phases = phases_of(*programs, why);
+    if (!phases) {
+      why.insert(0, file + ": ");
+      return false;
+    }
+    name = programs->name;
+    by_size[static_cast<std::uint32_t>(programs->ranks.size())] = std::move(*phases);
+  }
+  constexpr std::size_t least_sizes = 3;
+  if (by_size.size() < least_sizes) {
+    why =
+        "--ranks needs traces of one program with three or more numbers of ranks, to see how it "
+        "depends on them; these are of " +
+        std::to_string(by_size.size());
+    return false;
+  }
+  std::vector<Recorded> recorded;
+  std::string sizes;
+  for (auto& [size, phases] : by_size) {
+    recorded.push_back({size, std::move(phases)});
+    sizes.append(sizes.empty() ? "" : ", ").append(std::to_string(size));
+  }
+  const std::optional<Estimate> found =
+      estimate(recorded, options.ranks, options.work, options.machine, why);
+  if (!found) return false;
+  print_row("program", name);
+  print_row("ranks", std::to_string(options.ranks) + ", " +
+                         std::to_string(options.machine.ranks_per_host) +
+                         " on a host; recorded with " + sizes);
+  print_row("network", gex::net::emu::describe(options.machine.network));
+  print_row("predicted", time_of(found->ns));
+  print_row("  computing", time_of(found->computing_ns) + " a rank");
+  print_row("  collectives", time_of(found->collectives_ns));
+  print_row("a host's port", std::to_string(std::llround(found->port_messages)) + " messages, " +
+                                 bytes_text(static_cast<std::uint64_t>(found->port_bytes)) +
+                                 ", sends for " + time_of(found->port_ns));
+  char laws[96];
+  std::snprintf(laws, sizeof laws,
+                "messages and bytes within %.1f%%, computing within %.0f%% of the recorded sizes",
+                100 * found->count_misfit, 100 * found->compute_misfit);
+  print_row("laws", laws);
+  print_row("note", "an estimate by laws and models; no machine has shown it");
+  return true;
+}
+
 }  // namespace
 
 int predict(int count, char** arguments) {
@@ -164,9 +258,12 @@ int predict(int count, char** arguments) {
   if (would_overwrite_a_trace("--goal", options.goal)) return 2;
 
   std::string why;
-  const std::optional<Recording> recording = read_recording(options.files, {}, why);
-  std::optional<Programs> programs;
-  if (recording) programs = programs_of(recording->job, recording->spans, recording->messages, why);
+  if (options.ranks != 0) {
+    if (predict_size(options, why)) return gex::cmd::finish_output("gextrace");
+    std::fprintf(stderr, "gextrace: %s\n", why.c_str());
+    return 1;
+  }
+  const std::optional<Programs> programs = read_programs(options.files, why);
   std::optional<Replayed> replayed;
   if (programs && options.goal.empty()) replayed = replay(*programs, options.machine, why);
   if (!why.empty()) {

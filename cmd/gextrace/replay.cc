@@ -300,6 +300,9 @@ class Simulation {
       case Step::Kind::get:
       case Step::Kind::send:
         state.at += machine_.between(rank, step.peer).send_overhead;
+        // Within a host the rank copies.
+        if (machine_.host_of(rank) == machine_.host_of(step.peer))
+          state.at += machine_.transmission(rank, step.peer, step.bytes);
         begin({step.kind, rank, step.peer, step.number, step.bytes}, state.at);
         return true;
       case Step::Kind::await:
@@ -328,8 +331,7 @@ class Simulation {
   void begin(const Flight& flight, double now) {
     const double latency = machine_.between(flight.rank, flight.peer).latency;
     if (machine_.host_of(flight.rank) == machine_.host_of(flight.peer)) {
-      // Memory is no port: its bandwidth is that of one copy.
-      end(flight, now + latency + machine_.transmission(flight.rank, flight.peer, flight.bytes));
+      end(flight, now + latency);
       return;
     }
     const std::uint32_t number = keep(flight);

@@ -4,73 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gextrace/goal.h"
+#include "programs.h"
 
 namespace gextrace {
 namespace {
 
 using Kind = Step::Kind;
-
-constexpr double latency = 1000, send_overhead = 100, receive_overhead = 50;
-/// Bytes that take so many ns on the network of `machine`.
-constexpr std::uint64_t bytes_of(double ns) {
-  return static_cast<std::uint64_t>(ns);
-}
-
-Machine machine(std::uint32_t ranks_per_host = 1) {
-  Machine made;
-  made.network.latency = latency;
-  made.network.send_overhead = send_overhead;
-  made.network.receive_overhead = receive_overhead;
-  made.network.bandwidth = 1e9;
-  made.memory.latency = 10;
-  made.memory.bandwidth = 1e10;
-  made.ranks_per_host = ranks_per_host;
-  return made;
-}
-
-Programs programs(std::uint32_t ranks) {
-  Programs made;
-  made.ranks.resize(ranks);
-  return made;
-}
-
-void compute(Programs& programs, std::uint32_t rank, double ns) {
-  programs.ranks[rank].steps.push_back({.kind = Kind::compute, .ns = ns});
-}
-/// Returns the operation's number.
-std::uint32_t transfer(Programs& programs, Kind kind, std::uint32_t rank, std::uint32_t peer,
-                       std::uint64_t bytes) {
-  RankProgram& program = programs.ranks[rank];
-  const std::uint32_t number = program.operations++;
-  program.steps.push_back({.kind = kind, .peer = peer, .number = number, .bytes = bytes});
-  return number;
-}
-void await(Programs& programs, std::uint32_t rank, std::uint32_t operation) {
-  programs.ranks[rank].steps.push_back({.kind = Kind::await, .number = operation});
-}
-/// A message, sent at the end of one rank's steps so far and handled at the end of the other's.
-void message(Programs& programs, std::uint32_t from, std::uint32_t to, std::uint64_t bytes) {
-  const auto number = static_cast<std::uint32_t>(programs.messages.size());
-  programs.messages.push_back({from, to, bytes});
-  programs.ranks[from].steps.push_back(
-      {.kind = Kind::send, .peer = to, .number = number, .bytes = bytes});
-  programs.ranks[to].steps.push_back({.kind = Kind::handle, .number = number});
-}
-void meet(Programs& programs, CollectiveShape shape, std::uint64_t bytes = 0) {
-  const auto number = static_cast<std::uint32_t>(programs.collectives.size());
-  std::vector<std::uint32_t> all(programs.ranks.size());
-  std::iota(all.begin(), all.end(), 0U);
-  programs.collectives.push_back({shape, all, bytes});
-  for (RankProgram& program : programs.ranks)
-    for (const Kind kind : {Kind::arrive, Kind::await_collective})
-      program.steps.push_back({.kind = kind, .number = number});
-}
 
 double time_of(const Programs& programs, const Machine& on) {
   std::string why;
@@ -82,7 +27,7 @@ double time_of(const Programs& programs, const Machine& on) {
 TEST(Replay, APutIsCompleteTwoLatenciesAfterItsBytesHaveLeft) {
   Programs made = programs(2);
   compute(made, 0, 500);
-  await(made, 0, transfer(made, Kind::put, 0, 1, bytes_of(3000)));
+  await(made, 0, transfer(made, Kind::put, 0, 1, 3000));
   EXPECT_DOUBLE_EQ(time_of(made, machine()), 500 + send_overhead + 3000 + 2 * latency);
   Machine slower = machine();
   slower.compute_factor = 2;
@@ -92,13 +37,13 @@ TEST(Replay, APutIsCompleteTwoLatenciesAfterItsBytesHaveLeft) {
 
 TEST(Replay, AGetTakesAsLongWhicheverWayItsBytesGo) {
   Programs made = programs(2);
-  await(made, 0, transfer(made, Kind::get, 0, 1, bytes_of(3000)));
+  await(made, 0, transfer(made, Kind::get, 0, 1, 3000));
   EXPECT_DOUBLE_EQ(time_of(made, machine()), send_overhead + 3000 + 2 * latency);
 }
 
 TEST(Replay, WorkBesideATransferCostsNoTime) {
   Programs made = programs(2);
-  const std::uint32_t put = transfer(made, Kind::put, 0, 1, bytes_of(3000));
+  const std::uint32_t put = transfer(made, Kind::put, 0, 1, 3000);
   compute(made, 0, 4000);
   await(made, 0, put);
   EXPECT_DOUBLE_EQ(time_of(made, machine()), send_overhead + 3000 + 2 * latency);
@@ -115,8 +60,8 @@ TEST(Replay, AMessageAndItsAnswerAreTwoWays) {
 
 TEST(Replay, APortSendsOneThingAfterTheOther) {
   Programs made = programs(3);
-  const std::uint32_t one = transfer(made, Kind::put, 0, 1, bytes_of(3000));
-  const std::uint32_t other = transfer(made, Kind::put, 0, 2, bytes_of(3000));
+  const std::uint32_t one = transfer(made, Kind::put, 0, 1, 3000);
+  const std::uint32_t other = transfer(made, Kind::put, 0, 2, 3000);
   await(made, 0, one);
   await(made, 0, other);
   EXPECT_DOUBLE_EQ(time_of(made, machine()), send_overhead + 2 * 3000 + 2 * latency);
@@ -125,14 +70,14 @@ TEST(Replay, APortSendsOneThingAfterTheOther) {
 TEST(Replay, APortReceivesOneThingAfterTheOther) {
   Programs made = programs(3);
   for (const std::uint32_t rank : {0U, 1U})
-    await(made, rank, transfer(made, Kind::put, rank, 2, bytes_of(3000)));
+    await(made, rank, transfer(made, Kind::put, rank, 2, 3000));
   EXPECT_DOUBLE_EQ(time_of(made, machine()), send_overhead + 2 * 3000 + 2 * latency);
 }
 
 TEST(Replay, RanksOfAHostShareItsPort) {
   Programs made = programs(4);
   for (const std::uint32_t rank : {0U, 1U})
-    await(made, rank, transfer(made, Kind::put, rank, rank + 2, bytes_of(3000)));
+    await(made, rank, transfer(made, Kind::put, rank, rank + 2, 3000));
   EXPECT_DOUBLE_EQ(time_of(made, machine()), send_overhead + 3000 + 2 * latency);
   EXPECT_DOUBLE_EQ(time_of(made, machine(2)), send_overhead + 2 * 3000 + 2 * latency);
 }
@@ -143,7 +88,7 @@ TEST(Replay, AnExchangeOfAllKeepsAllPortsBusy) {
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     std::vector<std::uint32_t> puts;
     for (std::uint32_t i = 1; i < ranks; ++i)
-      puts.push_back(transfer(made, Kind::put, rank, (rank + i) % ranks, bytes_of(10'000)));
+      puts.push_back(transfer(made, Kind::put, rank, (rank + i) % ranks, 10'000));
     for (const std::uint32_t put : puts) await(made, rank, put);
   }
   EXPECT_DOUBLE_EQ(time_of(made, machine()), send_overhead + 7 * 10'000 + 2 * latency);

@@ -1,0 +1,42 @@
+#pragma once
+// What the ranks of a job do between two collectives of all of them, where all ranks do alike.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program.h"
+
+namespace gextrace {
+
+/// What each rank sends, puts or gets, to or from all other ranks alike, or those so far from it;
+/// or what passes between rank 0 and all others, begun by it or by them.
+struct Traffic {
+  static constexpr std::int64_t all = 0;
+  static constexpr std::int64_t with_first = std::numeric_limits<std::int64_t>::max();
+
+  Step::Kind kind;      ///< put, get or send
+  std::int64_t offset;  ///< of the peer's number, or one of the above
+  double messages;      ///< to each of these peers
+  double bytes;         ///< of a message, on average
+};
+
+struct Phase {
+  // Computing times in ns, averages over the ranks; where rank 0 does more than the others, its
+  // own.
+  double before = 0;  ///< what is sent first
+  double beside = 0;  ///< from then on until nothing is awaited any more
+  double after = 0;
+  double rounds = 0;  ///< how often a rank waits for what it has begun; the most of all ranks
+  std::vector<Traffic> traffic;
+  std::optional<CollectiveShape> collective;  ///< that ends the phase; the last has none
+  double collective_bytes = 0;
+};
+
+/// Nothing, and the reason in `why`, if ranks differ in more than their computing time, but for
+/// rank 0.
+std::optional<std::vector<Phase>> phases_of(const Programs& programs, std::string& why);
+
+}  // namespace gextrace
