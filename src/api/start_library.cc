@@ -49,7 +49,7 @@ void start_library(const CommandLine& line) {
   coll::start();
   legacy::start_memset();
   kinds::start();
-  process().job->set_idle_poll(idle_poll);
+  process().job->set_idle_poll(idle_poll, ranks_per_core());
   // No rank sends before all can receive.
   process().job->barrier();
 }

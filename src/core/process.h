@@ -49,6 +49,11 @@ inline const job::RankSet& own_host() noexcept {
   return process().placement.host_of(gex_proc_.jobrank);
 }
 
+/// The number of this host's ranks for each core that they may use; 0 if there are fewer ranks.
+inline std::uint32_t ranks_per_core() noexcept {
+  return own_host().size() / process().usable_cores;
+}
+
 /// True if errors that are only returned also print a line (gex_System_SetVerboseErrors). By the
 /// specification they do unless the client has switched that off.
 extern std::atomic<bool> verbose_errors;

@@ -68,7 +68,7 @@ void set_up_waiting() noexcept {
   // For ever: other threads' fences do not include this process.
   if (!os::has_shared_fence()) waiting.sleepers->begin();
   if (self.threaded) waiting.own = &neighborhood.own_waiters_bell();
-  PatienceActions::history().set_ranks_per_core(own_host().size() / self.usable_cores);
+  PatienceActions::history().set_ranks_per_core(ranks_per_core());
   set_up_network_watch();
   const NetworkWake wake = network_wake();
   waiting.naps = wake == NetworkWake::none;

@@ -183,7 +183,7 @@ Release released(RankState& self) noexcept {
 /// ranks may still need this one: first without pauses, then with short sleeps, to leave the core
 /// to ranks that work; the longer, the more ranks share it. `serve`: the poll may run handlers.
 Release wait_for_others(RankState& self, bool serve) noexcept {
-  const auto crowd = static_cast<long>(self.ranks_per_core);
+  const auto crowd = static_cast<long>(self.ranks_per_core.load(std::memory_order_relaxed));
   const long polls_before_sleeping = 10'000 / crowd;
   const timespec short_sleep{0, std::min(50'000 * crowd, 200'000'000L)};
   // Another thread may receive the frame that would end this wait.

@@ -15,7 +15,6 @@
 
 #include "base/env.h"
 #include "base/error.h"
-#include "base/os_cpu.h"
 #include "base/os_proc.h"
 #include "job/foreign.h"
 #include "job/launch_hook.h"
@@ -107,7 +106,6 @@ void join_guardian(RankState& self) {
   if (const int error = self.page.map(welcome.descriptor.get(), neighbors.size()); error != 0) {
     fatal_system("cannot map the job's page of memory", error);
   }
-  self.ranks_per_core = std::max(1U, neighbors.size() / std::max(1U, os::cpu_count()));
   self.last_call = self.page.last_call(neighbors.index_of(self.rank));
   share_status(self);
 }
@@ -407,7 +405,8 @@ LastCall* Job::last_call() noexcept {
   return state().last_call;
 }
 
-void Job::set_idle_poll(void (*poll)(bool serve) noexcept) noexcept {
+void Job::set_idle_poll(void (*poll)(bool serve) noexcept, std::uint32_t ranks_per_core) noexcept {
+  state().ranks_per_core.store(std::max(1U, ranks_per_core), std::memory_order_relaxed);
   state().idle_poll.store(poll, std::memory_order_release);
 }
 

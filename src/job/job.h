@@ -135,8 +135,9 @@ class Job {
 
   /// Registers the poll function that a leaving rank calls repeatedly, from an exit handler, while
   /// it waits for the others; it need not check `ending`. `serve` is false in `end`: no handler may
-  /// run then, but a network progresses operations that it has accepted.
-  void set_idle_poll(void (*poll)(bool serve) noexcept) noexcept;
+  /// run then, but a network progresses operations that it has accepted. The more ranks share a
+  /// core of this host, the longer it pauses between polls.
+  void set_idle_poll(void (*poll)(bool serve) noexcept, std::uint32_t ranks_per_core) noexcept;
 
  private:
   constexpr Job() = default;

@@ -23,7 +23,6 @@ struct RankState {
   Origin origin = Origin::singleton;
   bool nested = false;  ///< a job of one rank that a process of another job has started
   std::vector<std::uint32_t> hosts;  ///< the number of each rank's host
-  std::uint32_t ranks_per_core = 1;  ///< of this host, at least 1
   os::FileDescriptor control;        ///< empty in a job of one rank
   JobPage page;
   LastCall* last_call = nullptr;            ///< in the page
@@ -33,6 +32,7 @@ struct RankState {
   /// The process that has joined, to distinguish it from children that the client forks.
   pid_t process = 0;
   std::atomic<void (*)(bool serve) noexcept> idle_poll{nullptr};
+  std::atomic<std::uint32_t> ranks_per_core{1};  ///< of this host, at least 1
   std::atomic<bool> returned{false};  ///< has sent `leave` for exit or a return from main
   std::atomic<bool> ends{false};      ///< has sent `leave` with a departure that ends the job
   /// A thread has called `end` or `end_at_once`, or SIGQUIT is raised.

@@ -10,8 +10,8 @@
 #include "core/memory.h"
 #include "core/objects.h"
 #include "core/process.h"
-#include "core/progress.h"
 #include "core/segment.h"
+#include "rma/injection.h"
 
 namespace gex::rma {
 
@@ -37,19 +37,6 @@ struct Injection {
                                        : conduit.get(&remote, local, size, done);
     if (result != net::sent) return false;
     injected += size;
-    return true;
-  }
-};
-
-/// An immediate transfer leaves these parts to polls, once its first is under way.
-struct Rest final : am::DeferredSend {
-  explicit Rest(const Injection& begun) : injection(begun) {}
-
-  Injection injection;
-
-  bool advance() noexcept override {
-    while (!injection.whole())
-      if (!injection.inject_next()) return false;
     return true;
   }
 };
@@ -106,18 +93,12 @@ bool is_reached_locally(const ResolvedTransfer& transfer) noexcept {
 }
 
 int inject(Injection injection, bool immediate) noexcept {
-  while (!injection.whole()) {
-    if (injection.inject_next()) continue;
-    if (!immediate) {
-      const Op op = injection.transfer.as(injection.put ? OpKind::put : OpKind::get);
-      wait_until([&]() noexcept { return op; }, [&]() noexcept { return injection.inject_next(); },
-                 WaitCause::room);
-    } else if (injection.injected == 0) {
-      return 1;
-    } else {
-      am::defer(std::make_unique<Rest>(injection));
-      return 0;
-    }
+  if (inject_what_fits(injection)) return 0;
+  if (!immediate) {
+    inject_waiting(injection, injection.transfer.as(injection.put ? OpKind::put : OpKind::get));
+  } else {
+    if (injection.injected == 0) return 1;
+    am::defer(std::make_unique<DeferredInjection<Injection>>(injection));
   }
   return 0;
 }

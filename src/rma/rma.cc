@@ -117,6 +117,11 @@ Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
              : Injected{parts, /*source_in_use=*/true};
 }
 
+std::uint32_t parts_of_put(const ResolvedTransfer& transfer) noexcept {
+  if (transfer.mapped != nullptr || transfer.kind != nullptr) return 1;
+  return transfer.native ? native_parts_of(transfer) : parts_of(transfer);
+}
+
 ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                                   std::size_t size, gex_Flags_t flags, Call call) noexcept {
   const Target target = resolve(tm, rank);

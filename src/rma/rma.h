@@ -22,6 +22,8 @@ ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* loca
 /// Injects the put of a transfer that is not empty, and not just a copy by the processor.
 Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
                     LocalCompletion wanted, gex_Flags_t flags) noexcept;
+/// How often a put that is not empty completes its target, by a copy or whichever way it goes.
+std::uint32_t parts_of_put(const ResolvedTransfer& transfer) noexcept;
 
 int put_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept;
 int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* local_completion,

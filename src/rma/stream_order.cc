@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "core/event.h"
 #include "core/initiate.h"
-#include "rma/native.h"
-#include "rma/reference.h"
 #include "rma/rma.h"
 
 namespace gex::rma {
@@ -25,12 +23,6 @@ struct PutAfter final : am::DeferredSend {
   Targets targets;
   gex_Flags_t flags;
   StdCompletion::Word happened{0};
-
-  /// How many parts complete the target, whenever it is injected.
-  std::uint32_t parts() const noexcept {
-    if (is_copy() || transfer.kind != nullptr) return 1;
-    return transfer.native ? native_parts_of(transfer) : parts_of(transfer);
-  }
 
   bool advance() noexcept override {
     if (StdCompletion::load_acquire(happened) == 0) return false;
@@ -67,7 +59,7 @@ gex_Event_t put_after(const ResolvedTransfer& transfer, const MemoryKind& kind, 
                       gex_Flags_t flags) noexcept {
   const auto inject = [&](const Targets& targets) noexcept {
     auto put = std::make_unique<PutAfter>(transfer, targets, flags);
-    const Injected injected{put->parts()};
+    const Injected injected{parts_of_put(transfer)};
     if (const std::string why = kind.follow_event(device_event, &put->happened); !why.empty())
       fatal("%s: the event of %s device %u cannot be followed: %s", name_of(transfer.call),
             kind.name, kind.device, why.c_str());

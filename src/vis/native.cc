@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "core/memory.h"
 #include "core/process.h"
-#include "core/progress.h"
+#include "rma/injection.h"
 #include "vis/pieces.h"
 
 namespace gex::vis {
@@ -123,54 +123,32 @@ struct Injection {
   }
 };
 
-/// The remainder of an immediate transfer after its first operations, progressed by polls.
+/// A deferred injection outlives the shape of its call, and has a copy.
 template <class Region>
-struct DeferredInjection final : am::DeferredSend {
-  explicit DeferredInjection(const Injection<Region>& begun) noexcept : injection(begun) {
-    own_shape();
-  }
-
-  Injection<Region> injection;
-  Shape shape;  ///< of a strided transfer
-
-  bool advance() noexcept override {
-    while (!injection.whole())
-      if (!injection.inject_next()) return false;
-    return true;
-  }
-
- private:
-  void own_shape() noexcept {
-    if constexpr (requires { injection.peer.shape; }) {
-      copy_shape(shape, *injection.peer.shape);
-      injection.peer.shape = injection.own.shape = &shape;
+struct WithOwnShape final : rma::DeferredInjection<Injection<Region>> {
+  explicit WithOwnShape(const Injection<Region>& begun) noexcept
+      : rma::DeferredInjection<Injection<Region>>(begun) {
+    if constexpr (requires { begun.peer.shape; }) {
+      copy_shape(shape, *begun.peer.shape);
+      this->injection.peer.shape = this->injection.own.shape = &shape;
     }
   }
+
+  Shape shape;  ///< of a strided transfer
 };
 
 template <class Region>
 Injected inject_all(const NativeTransfer& transfer, const Region& peer, const Region& own,
                     const Targets& targets, bool immediate) noexcept {
   Injection<Region> injection(transfer, peer, own, targets);
-  const auto injected = [&]() noexcept {
-    return Injected{injection.parts(), /*source_in_use=*/injection.is_put()};
-  };
-  while (!injection.whole()) {
-    if (injection.inject_next()) continue;
-    if (!immediate) {
-      const Op op =
-          Op::with_peer(transfer.kind, number_of(transfer.call), transfer.jobrank, transfer.bytes);
-      wait_until([&]() noexcept { return op; }, [&]() noexcept { return injection.inject_next(); },
-                 WaitCause::room);
-    } else if (injection.operations == 0) {
-      return not_injected;
-    } else {
-      const Injected all = injected();
-      am::defer(std::make_unique<DeferredInjection<Region>>(injection));
-      return all;
-    }
-  }
-  return injected();
+  const bool is_whole = rma::inject_what_fits(injection);
+  if (!is_whole && !immediate)
+    rma::inject_waiting(injection, Op::with_peer(transfer.kind, number_of(transfer.call),
+                                                 transfer.jobrank, transfer.bytes));
+  if (!is_whole && immediate && injection.operations == 0) return not_injected;
+  const Injected all{injection.parts(), /*source_in_use=*/injection.is_put()};
+  if (!injection.whole()) am::defer(std::make_unique<WithOwnShape<Region>>(injection));
+  return all;
 }
 
 }  // namespace

@@ -259,9 +259,11 @@ int end_beside_barrier(const Arguments&) {
 /// Rank 0 ends the job from what it does for others after its return from main.
 int return_and_end(const Arguments&) {
   Job& job = Job::join();
-  job.set_idle_poll([](bool serve) noexcept {
-    if (serve) Job::current().end(7);
-  });
+  job.set_idle_poll(
+      [](bool serve) noexcept {
+        if (serve) Job::current().end(7);
+      },
+      1);
   if (job.rank() == 0) return 0;
   poll_for_ever(job);
 }
@@ -332,7 +334,7 @@ int return_early(const Arguments&) {
   file = job.share_descriptor(file, host);
   static Word* answers;
   answers = static_cast<Word*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
-  job.set_idle_poll([](bool) noexcept { ++*answers; });
+  job.set_idle_poll([](bool) noexcept { ++*answers; }, 1);
   if (job.rank() == first) return 0;
   const int before = answers->load();
   while (answers->load() < before + 100) sched_yield();
