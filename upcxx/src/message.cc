@@ -18,7 +18,7 @@ struct MessageAccess {
   static Message* make_slow(std::uint64_t function, std::size_t bytes);
   static void take_answer(CallRecord* call, const void* payload, std::size_t bytes);
   static void take_answer(CallRecord* call, Message* message);
-  /// Of a message that was made without one.
+  /// Sets the function of a message that was made without one.
   static void set_function(Message* message, std::uint64_t function) {
     message->function_ = function;
   }
@@ -168,7 +168,7 @@ std::size_t max_medium(intrank_t target) {
 
 }  // namespace
 
-/// Of a file that is to be looked for: not in a handler, as that takes locks.
+/// Runs a function whose file has to be looked for: not in a handler, as that takes locks.
 void MessageAccess::find_and_run(Task* task) {
   const std::uint64_t function = static_cast<Message*>(task)->function_;
   reinterpret_cast<Task::Run>(code_address(function))(task);

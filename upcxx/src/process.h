@@ -52,8 +52,8 @@ bool make_progress(progress_level level);
 /// The barrier that a collective call which ends something begins with.
 void enter(const team& of, entry_barrier how, const char* call);
 
-/// Of a function by its token (serialization.hpp), if the calling thread looked for one of the same
-/// file last; otherwise nullptr. Takes no lock.
+/// The address of a function by its token (serialization.hpp), if the calling thread last looked
+/// for one of the same file; otherwise nullptr. Takes no lock.
 void (*recent_code_address(std::uint64_t token))();
 
 /// Before the segment is attached, on every rank.

@@ -42,7 +42,7 @@ class Blocks {
   struct Block {
     Block* next;
   };
-  /// Of a thread that has kept none yet: its end frees what it keeps.
+  /// Has the end of a thread that has kept no block yet free those that it keeps; true on success.
   UPCXXI_EXPORT bool begin();
 
   Block* first_;
@@ -61,8 +61,8 @@ struct ThreadState {
   StateBase* to_destroy;  ///< States without references.
   bool destroying;        ///< They are being destroyed by a caller further up.
   int callbacks;          ///< Depth of user progress: above 0 in its callbacks.
-  Blocks messages;        ///< Of arrived messages that are small.
-  Blocks records;         ///< Of states of futures, and of calls, that are small.
+  Blocks messages;        ///< Memory of small messages that have arrived.
+  Blocks records;         ///< Memory of small states of futures and of calls.
 };
 
 // Not thread_local, which makes every access test whether an initializer is to be run.
