@@ -5,8 +5,9 @@
 
 Lines have at most 100 characters, but for table rows and for what has no blank to break at. A cell
 of a table in docs/ has at most 150; docs/environment.md is generated, with its texts. A link to a
-file of the tree leads to one, and its #anchor to a heading there. With --fix, paragraphs and list
-items with longer lines are wrapped anew.
+file of the tree leads to one, and its #anchor to a heading there. A code block behind a line that is
+only a link and a colon, as `[hello.cc](hello.cc):`, has the text of that file. With --fix, paragraphs
+and list items with longer lines are wrapped anew, and such code blocks are copied.
 """
 
 import os
@@ -28,6 +29,7 @@ BEGINS_MARKUP = re.compile(r"^(#+|[-*+>]|\d+[.)]|[|].*|```.*)$")
 LINK = re.compile(r"\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#+ +(.*?) *$", re.MULTILINE)
 CODE_BLOCK = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+QUOTE = re.compile(r"^\[[^\]\n]+\]\(([^()\s#]+)\):\n\n(```\w*\n)(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Two bars in a row leave an empty cell; a bar behind a backslash is text.
 BAR = re.compile(r"(?<!\\)\|")
 
@@ -131,6 +133,21 @@ def dead_links(root, path, text):
                     yield f"{path}: links to {target}, which has no such heading"
 
 
+def quoted(root, path, text):
+    """The text with the code blocks that files are copied to as those are, and the names of files from
+    which they differed."""
+    wrong = []
+
+    def copied(block):
+        file, fence, code = block.groups()
+        with open(os.path.join(root, os.path.dirname(path), file), encoding="utf-8") as source:
+            wanted = source.read()
+        if code != wanted:
+            wrong.append(file)
+        return f"{block.group(0)[:block.start(2) - block.start()]}{fence}{wanted}```"
+    return QUOTE.sub(copied, text), wrong
+
+
 def long_cells(path, text):
     if not path.startswith("docs" + os.sep) or path in LONG_CELLS:
         return
@@ -152,12 +169,14 @@ def main():
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
         if "--fix" in sys.argv:
-            text = laid_out(text)[0]
+            text = quoted(root, path, laid_out(text)[0])[0]
             with open(os.path.join(root, path), "w", encoding="utf-8") as file:
                 file.write(text)
         failures += [f"{path}:{line}: longer than {WIDTH} characters" for line in laid_out(text)[1]]
         failures += dead_links(root, path, text)
         failures += long_cells(path, text)
+        failures += [f"{path}: the code of {file} is not that of the file"
+                     for file in quoted(root, path, text)[1]]
     for failure in failures:
         print(failure)
     print(f"{len(found)} documents, {len(failures)} failures")

@@ -50,6 +50,12 @@ class Docs(SeededTree):
         self.assert_accepted({"bench/page.md": wide})
         self.assert_accepted({"docs/other.md": f"| {'a' * 80} | {'b' * 80} |\n"})
 
+    def test_code_that_is_not_the_files(self):
+        page = "# Part\n\n[a.cc](a.cc):\n\n```cpp\nint a;\n```\n"
+        self.assert_accepted({"docs/a.cc": "int a;\n", "docs/page.md": page})
+        self.assert_caught({"docs/a.cc": "int b;\n", "docs/page.md": page},
+                           "docs/page.md: the code of a.cc is not that of the file")
+
     def fixed(self, text):
         with tempfile.TemporaryDirectory() as root:
             path = os.path.join(root, "README.md")
