@@ -65,7 +65,7 @@ class PhaseLaws {
   }
 
   double count_misfit() const { return count_misfit_; }
-  /// The same of the computing times that are at least that long.
+  /// The largest misfit of the computing times that are at least that long.
   double compute_misfit(double least_ns) const {
     double misfit = 0;
     for (const auto& [ns, of_law] : compute_misfits_)
