@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "base/os_thread.h"
@@ -45,6 +47,13 @@ void LineBuffer::flush(std::string& ready) {
   kept_.clear();
 }
 
+namespace {
+
+/// The length at which a noted line is cut.
+constexpr std::size_t max_noted_line = 300;
+
+}  // namespace
+
 /// The state of the thread.
 class LineRelay::Work {
  public:
@@ -55,11 +64,11 @@ class LineRelay::Work {
         one_terminal_(terminals.same),
         room_(LineBuffer::max_line) {}
 
-  void add(Stream stream, os::FileDescriptor pipe, std::string prefix) {
+  void add(std::uint32_t rank, Stream stream, os::FileDescriptor pipe, std::string prefix) {
     Destination& destination = destinations_[stream];
     ++destination.sources;
     sources_.push_back(
-        {stream, std::move(pipe), LineBuffer(std::move(prefix), destination.terminal), {}});
+        {rank, stream, std::move(pipe), LineBuffer(std::move(prefix), destination.terminal), {}});
   }
   /// Returns 0 or errno.
   int prepare();
@@ -70,9 +79,15 @@ class LineRelay::Work {
   bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
   bool lost_output() const noexcept { return lost_.load(std::memory_order_relaxed); }
   bool reader_gone() const noexcept { return reader_gone_.load(std::memory_order_relaxed); }
+  std::string last_error_line(std::uint32_t rank) {
+    const std::lock_guard lock(noting_);
+    const auto found = last_error_lines_.find(rank);
+    return found == last_error_lines_.end() ? std::string() : found->second;
+  }
 
  private:
   struct Source {
+    std::uint32_t rank;
     Stream stream;
     os::FileDescriptor pipe;
     LineBuffer lines;
@@ -90,6 +105,8 @@ class LineRelay::Work {
   };
 
   void flush_partial_lines();
+  /// Reads what a source has written, and notes its last line. Returns the result of `read`.
+  ssize_t take(const Source& source);
   /// Forwards the available output of a source. Returns false once the source has ended.
   bool forward(Source& source);
   void write(Source& source, std::string_view text);
@@ -105,6 +122,9 @@ class LineRelay::Work {
   Deadline flush_at_;  ///< not later than the first of the sources'
   std::vector<char> room_;
   std::string ready_;
+  /// Held from the reading of errors until they are noted: who finds a pipe empty finds its line.
+  std::mutex noting_;
+  std::map<std::uint32_t, std::string> last_error_lines_;  ///< by rank
   std::atomic<bool> finished_{false};
   std::atomic<bool> lost_{false};
   std::atomic<bool> reader_gone_{false};
@@ -157,8 +177,23 @@ void LineRelay::Work::flush_partial_lines() {
   }
 }
 
-bool LineRelay::Work::forward(Source& source) {
+ssize_t LineRelay::Work::take(const Source& source) {
+  if (source.stream == output) return read(source.pipe.get(), room_.data(), room_.size());
+  const std::lock_guard lock(noting_);
   const ssize_t got = read(source.pipe.get(), room_.data(), room_.size());
+  if (got <= 0) return got;
+  std::string_view text(room_.data(), static_cast<std::size_t>(got));
+  const std::size_t end = text.find_last_not_of("\r\n");
+  if (end == text.npos) return got;
+  text = text.substr(0, end + 1);
+  const std::size_t begin = text.find_last_of("\r\n");
+  text.remove_prefix(begin == text.npos ? 0 : begin + 1);
+  last_error_lines_[source.rank] = text.substr(0, max_noted_line);
+  return got;
+}
+
+bool LineRelay::Work::forward(Source& source) {
+  const ssize_t got = take(source);
   if (got < 0 && errno == EINTR) return true;
   ready_.clear();
   if (got > 0) source.lines.add({room_.data(), static_cast<std::size_t>(got)}, ready_);
@@ -242,7 +277,7 @@ LineRelay::LineRelay(const char* program, bool tag, const OutputTerminals& termi
 }
 
 void LineRelay::add(std::uint32_t rank, Stream stream, os::FileDescriptor source) {
-  work_->add(stream, std::move(source), tag_ ? "[" + std::to_string(rank) + "] " : "");
+  work_->add(rank, stream, std::move(source), tag_ ? "[" + std::to_string(rank) + "] " : "");
 }
 
 int LineRelay::start() {
@@ -272,6 +307,9 @@ bool LineRelay::finished() const noexcept {
 }
 bool LineRelay::lost_output() const noexcept {
   return work_->lost_output();
+}
+std::string LineRelay::last_error_line(std::uint32_t rank) const {
+  return work_->last_error_line(rank);
 }
 bool LineRelay::reader_gone() const noexcept {
   return work_->reader_gone();

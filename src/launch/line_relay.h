@@ -84,6 +84,8 @@ class LineRelay {
 
   /// Returns true if some output of the ranks could not be written.
   bool lost_output() const noexcept;
+  /// The last line that `rank` has written on standard error, as far as it has been read.
+  std::string last_error_line(std::uint32_t rank) const;
   /// Returns true if the reader of the launcher's output has closed it; ranks that print then get
   /// SIGPIPE.
   bool reader_gone() const noexcept;

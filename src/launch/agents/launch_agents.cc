@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,8 +43,24 @@ constexpr double begin_grace = 0.2;
 /// Seconds for the last output of a host whose launch agent has failed.
 constexpr double output_drain_limit = 1;
 
+/// Seconds to wait for what an agent that has failed has written, and between looks at it.
+constexpr double cause_limit = 2;
+constexpr double cause_interval = 0.02;
+
 /// The exit status of an ssh that has failed itself.
 constexpr int failed_ssh_status = 255;
+
+/// The exit statuses of a shell that cannot execute a program, and that does not find it.
+constexpr int cannot_execute_status = 126;
+constexpr int not_found_status = 127;
+
+/// Seconds from the start until hosts that have not joined are reported, but no more than that part
+/// of the time that they have. Each further report comes after twice the time.
+constexpr double first_report_after = 10;
+constexpr double first_report_part = 1.0 / 12;
+
+/// The number of hosts that such a report names.
+constexpr std::uint32_t max_named = 8;
 
 /// Seconds before an agent is started for the second time; each further pause is twice as long.
 constexpr double first_pause = 0.5;
@@ -139,6 +156,10 @@ std::optional<std::string> LaunchAgents::start(const RootHosts& hosts, HostEvent
   if (const int error = relay_.start(); error != 0) {
     return std::string("cannot start the thread that passes on output: ") + std::strerror(error);
   }
+  waited_ = connect_timeout_ > 0
+                ? std::min(first_report_after, connect_timeout_ * first_report_part)
+                : first_report_after;
+  still_starting_at_ = after(waited_);
   return std::nullopt;  // agents start in the first turn of the root's loop
 }
 
@@ -304,12 +325,49 @@ void LaunchAgents::handle_exit_of(std::uint32_t host, int status) {
     const std::string tries =
         self.tries > 1 ? " in each of " + std::to_string(self.tries) + " tries" : "";
     self.loss = reported ? "" : how + tries + " before the job had begun there";
+    self.has_cause = !reported;
+    if (WIFEXITED(status) &&
+        (WEXITSTATUS(status) == not_found_status || WEXITSTATUS(status) == cannot_execute_status)) {
+      self.loss += " by " + remote_.gexrun + " (--prefix names another folder)";
+    }
     self.lost_at = after(begin_grace);
+    self.cause_by = after(cause_limit);
   } else if (status != 0) {
     // The host's further output is lost, unless the host has just finished.
     self.loss = how + ", through which its output came";
     self.lost_at = after(output_drain_limit);
   }
+}
+
+/// Reports the loss of a host whose agent has failed, with the last line that the agent has written
+/// where that is the cause: ssh does not name the host in each of its lines.
+void LaunchAgents::report_loss(std::uint32_t host) {
+  Agent& self = agents_[host];
+  int unread = 0;
+  if (self.has_cause && self.error && !met(self.cause_by) &&
+      ioctl(self.error.get(), FIONREAD, &unread) == 0 && unread > 0) {
+    self.lost_at = after(cause_interval);
+    return;
+  }
+  const std::string cause = self.has_cause ? relay_.last_error_line(host) : "";
+  events_->lose_host(host, cause.empty() ? self.loss : self.loss + ": " + cause);
+}
+
+void LaunchAgents::report_still_starting() {
+  std::string names;
+  std::uint32_t missing = 0;
+  for (std::uint32_t host = 0; host < hosts_->size(); ++host) {
+    if ((*hosts_)[host].connected || (*hosts_)[host].done) continue;
+    if (++missing <= max_named) names += (missing > 1 ? "," : "") + launch_.hosts[host].name;
+  }
+  still_starting_at_.reset();
+  if (missing == 0) return;
+  report(launch_.program_name,
+         "still starting after %s s: %u of %u hosts have not joined yet (%s%s)",
+         seconds_text(waited_).c_str(), missing, hosts_->size(), names.c_str(),
+         missing > max_named ? ",..." : "");
+  still_starting_at_ = after(waited_);
+  waited_ *= 2;
 }
 
 void LaunchAgents::retire(std::uint32_t host, bool finished) {
@@ -319,7 +377,7 @@ void LaunchAgents::retire(std::uint32_t host, bool finished) {
 }
 
 Deadline LaunchAgents::next_deadline() const {
-  Deadline next;
+  Deadline next = still_starting_at_;
   for (const Agent& agent : agents_) {
     next = earlier(next, earlier(agent.kill_at, agent.lost_at));
     next = earlier(next, agent.connect_by);
@@ -337,8 +395,9 @@ void LaunchAgents::meet_deadlines() {
       events_->lose_host(host, "it has not connected within " + seconds_text(connect_timeout_) +
                                    " s (GEX_CONNECT_TIMEOUT)");
     }
-    if (met(self.lost_at)) events_->lose_host(host, self.loss);
+    if (met(self.lost_at)) report_loss(host);
   }
+  if (met(still_starting_at_)) report_still_starting();
   start_waiting();
 }
 

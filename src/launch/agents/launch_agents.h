@@ -75,6 +75,9 @@ class LaunchAgents final : public HostAgents {
     Deadline connect_by;  ///< when connecting
     Deadline kill_at;
     Deadline lost_at;  ///< set when the agent has failed
+    /// The agent has failed before its host has connected, for a reason that it may have written.
+    bool has_cause = false;
+    Deadline cause_by;  ///< until then the reason is waited for, from `lost_at` on
   };
 
   bool prepare(std::uint32_t host);
@@ -85,6 +88,8 @@ class LaunchAgents final : public HostAgents {
   [[noreturn]] void execute(std::uint32_t host, int input, int output, int error);
   std::vector<std::string> command_for(std::uint32_t host) const;
   void handle_exit_of(std::uint32_t host, int status);
+  void report_loss(std::uint32_t host);
+  void report_still_starting();
 
   const Launch& launch_;
   const RemoteStart& remote_;
@@ -95,6 +100,9 @@ class LaunchAgents final : public HostAgents {
   HostEvents* events_ = nullptr;
   RootPlace root_{{}, Secret(Secret::Bytes{})};
   std::uint32_t connecting_ = 0;
+  /// When the hosts that have not joined yet are reported; empty once all have.
+  Deadline still_starting_at_;
+  double waited_ = 0;  ///< seconds from the start to that moment
   std::vector<Agent> agents_;
   LineRelay relay_;
   rlimit descriptors_before_{};  ///< that agents restore
