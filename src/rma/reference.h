@@ -5,7 +5,8 @@
 // A transfer is cut into messages of the size that its peer takes. Each part adds one to the
 // completion target when it is done: for a put when the peer has acknowledged it, for a get when
 // its data has been written. The payload of a put is copied when its message is sent, so a put is
-// locally complete as soon as it has been injected.
+// locally complete as soon as it has been injected. Messages carry the target there and back: no
+// record is kept of a transfer, as networks keep one for theirs (net/kit/message_transfers.h).
 
 #include "am/internal.h"
 #include "core/thread.h"

@@ -8,6 +8,8 @@
 //
 // Where it arrives, answers to one peer are put together (owed_answers.h).
 //
+// ucx and mpi use it. udp does not, since the sequence numbers of its datagrams acknowledge a put.
+//
 //   Transfer* put = transfers.take(peer);          // null: no room
 //   put->unsent = put->unanswered = 1;
 //   transfers.message_sent(*put);                  // calls owner.source_is_free(*put)
