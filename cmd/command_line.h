@@ -14,7 +14,7 @@
 
 namespace gex::cmd {
 
-/// What came of reading a command line: options, or a text to print and a status to exit with.
+/// The result of reading a command line: options, or a text to print and a status to exit with.
 template <class Options>
 struct Reading {
   Options options{};
@@ -32,7 +32,7 @@ struct Reading {
 /// Reads options one after the other; never prints and never exits. One at a time in a process.
 class OptionReader {
  public:
-  /// What a name of several letters begins with: two dashes, or also one.
+  /// The prefix of a name of several letters: two dashes, or also one.
   enum class Dashes { two, one };
 
   /// `program` names it in messages; `letters` and `names` as getopt_long wants them. Reading stops
@@ -82,7 +82,7 @@ class OptionReader {
  private:
   static constexpr int usage_error = 2;
 
-  /// What getopt stopped at, as the user wrote it.
+  /// The word at which getopt stopped, as the user wrote it.
   std::string rejected() const {
     if (std::strncmp(word(), "--", 2) == 0) return word();
     return optopt > 0 && optopt < 256 ? std::string("-") + static_cast<char>(optopt) : word();

@@ -1,5 +1,6 @@
 #pragma once
-// What gexinfo reports, gathered from the library's own state, apart from how it is printed.
+// The facts that gexinfo reports, gathered from the library's own state, apart from how it is
+// printed.
 
 #include <cstdint>
 #include <optional>

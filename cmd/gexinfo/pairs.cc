@@ -65,7 +65,7 @@ bool is_of_one_machine(const ConduitFacts& conduit) {
   });
 }
 
-/// What carries messages between hosts in jobs of this environment.
+/// The network that carries messages between hosts in jobs of this environment.
 std::optional<PairFacts> between_hosts(const Conduits& conduits,
                                        const std::vector<RulePlace>& rule) {
   std::string name = gex::env::text(gex::env::Variable::conduit);

@@ -13,7 +13,7 @@
 
 namespace gexinfo {
 
-/// What active messages over a conduit may be at most.
+/// The largest active messages over a conduit.
 struct MessageLimits {
   std::uint64_t medium;        ///< bytes of payload
   std::uint64_t long_request;  ///< bytes of payload

@@ -47,7 +47,7 @@ bool find_ends(const Plan& plan, Ends& ends, std::string& trouble) {
   return false;
 }
 
-/// What the two ends run.
+/// The commands of the two ends.
 struct Tool {
   std::string name;
   std::string server;

@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::uint32_t max_wake_ups = 4096;
 
-/// What the two processes share.
+/// Memory that the two processes share.
 struct Words {
   /// Each process's word, in which the other one finds the number of the last message.
   alignas(gex::cache_line) std::atomic<std::uint32_t> of[2];

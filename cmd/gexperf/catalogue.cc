@@ -17,13 +17,13 @@ constexpr double two_threads_budget = 1 / 0.8;
 /// A strided transfer may take so long to fold each of its dimensions.
 constexpr double fold_ns = 15;
 
-/// What a message may take beside the sender's own work.
+/// Nanoseconds that a message may take beside the sender's own work.
 constexpr double beside_work_allowance_ns = 45;
 
 /// A line cannot come and go between two cores in less.
 constexpr double line_floor_ns = 20;
 
-// What a row has beside its group, its name and its size.
+// The members of a row beside its group, its name and its size.
 /// The measurement, where it has not the row's name; empty as in `Row`.
 struct Of {
   std::string_view measurement;

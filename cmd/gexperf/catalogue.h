@@ -1,5 +1,5 @@
 #pragma once
-// What gexperf measures: one row for each figure, with its budget.
+// The measurements of gexperf: one row for each figure, with its budget.
 
 #include <cstddef>
 #include <span>
@@ -45,7 +45,7 @@ constexpr bool is_usual(Group group) {
 /// The threading mode that the measuring program is compiled for.
 enum class Mode { seq, par };
 
-/// What goes over emu, whose model then gives the time it takes (emu_limit.h).
+/// The kind of operation over emu, whose model then gives its time (emu_limit.h).
 enum class OverEmu {
   nothing,
   transfer,  ///< a put or a get
@@ -54,7 +54,7 @@ enum class OverEmu {
   message_flood,
 };
 
-/// What is held against a budget.
+/// The quantity that a budget bounds.
 enum class Budget {
   none,
   ratio,   ///< value / limit
@@ -62,7 +62,7 @@ enum class Budget {
   excess,  ///< value - limit, in the row's unit
 };
 
-/// What of the network's own, without libgex, is the limit of a row over it (bare.h).
+/// The measurement of the network without libgex that is the limit of a row over it (bare.h).
 enum class Bare {
   none,
   ping_pong,      ///< so many bytes there and back
@@ -80,7 +80,7 @@ enum class Against {
   no_kind,      ///< an idle poll, where there is no memory of devices
 };
 
-/// What a row's value is. A rate is measured as the time of `Row::messages` messages.
+/// The kind of a row's value. A rate is measured as the time of `Row::messages` messages.
 enum class Quantity { time, memory, rate };
 
 struct Row {
@@ -134,7 +134,7 @@ struct Row {
     if (quantity == Quantity::rate) return "M/s";
     return is_launch() ? "ms" : "ns";
   }
-  /// What is measured, nanoseconds or KiB, in the row's unit.
+  /// Converts a measured value, nanoseconds or KiB, to the row's unit.
   double in_unit(double measured) const {
     if (quantity == Quantity::rate) return measured == 0 ? 0 : 1e3 * messages / measured;
     return quantity == Quantity::time && is_launch() ? measured / 1e6 : measured;

@@ -23,7 +23,7 @@ constexpr Way ucx_shm{Group::ucx, "ucx", "GEX_UCX_TRANSPORTS=posix,cma,self"};
 constexpr Way openmpi{Group::mpi, "mpi", "GEX_MPI=openmpi", "openmpi"};
 constexpr Way mpich{Group::mpi, "mpi", "GEX_MPI=mpich", "mpich"};
 
-/// What is measured over several of them.
+/// A row that is measured over several networks.
 struct Figure {
   std::string_view size;
   std::string_view measurement;

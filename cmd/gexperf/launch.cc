@@ -21,8 +21,8 @@ constexpr unsigned limits_per_round = 40;
 constexpr unsigned many_ranks = 64;
 constexpr unsigned max_rounds_of_many = 3;
 
-/// What a launch is measured by: from before the launcher is started to the moment when rank 0 has
-/// come out of the attach, which ends with a barrier; and the memory that rank 0 then has.
+/// The measure of a launch: the time from before the launcher is started to the moment when rank 0
+/// has come out of the attach, which ends with a barrier; and the memory that rank 0 then has.
 struct Launched {
   double ns = 0;
   double kib = 0;

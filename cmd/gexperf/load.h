@@ -14,8 +14,8 @@ class Load {
   /// So many that do nothing but compute, each in a session of its own: the kernel schedules
   /// sessions as groups (autogroup), as it does other users' programs.
   static Load spinning(unsigned processes);
-  /// What a machine in use has: a dozen sessions of four processes, which compute, sleep and wake,
-  /// and make further processes.
+  /// The load of a machine in use: a dozen sessions of four processes, which compute, sleep and
+  /// wake, and make further processes.
   static Load mixed();
 
   Load(Load&& other) noexcept = default;

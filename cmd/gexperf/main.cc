@@ -41,7 +41,7 @@ struct Options {
   bool hardware_threads = false;
 };
 
-/// What --help prints, with the defaults of an unchanged plan.
+/// The text of --help, with the defaults of an unchanged plan.
 std::string usage() {
   const Plan plan;
   return R"(Usage: gexperf [OPTION]... [WHAT]...

@@ -55,7 +55,7 @@ std::string processor_list(const Plan& plan, const Row& row) {
   return list;
 }
 
-/// What follows the number of rounds on a worker's command line.
+/// The words behind the number of rounds on a worker's command line.
 std::vector<std::string> worker_options(const Plan& plan, const Row& row) {
   if (row.threads != 0) return {std::to_string(row.threads), processor_list(plan, row)};
   if (!row.bytes.empty()) return {std::string(row.bytes), std::string(row.place)};

@@ -30,13 +30,13 @@ struct Plan {
   unsigned cores = 0;  ///< that they belong to, as far as they may run at the same time
   /// Measures what has too few cores, too, and bears no figures: threads and ranks share cores.
   bool oversubscribe = false;
-  /// What rows over libfabric are measured over, by both.
+  /// The provider over which both ends measure rows over libfabric.
   std::string provider = "tcp;ofi_rxm";
   /// The two hosts between which those rows are measured, and how they are reached; nothing: on
   /// this one.
   std::optional<Hosts> hosts;
   std::string rsh = gex::cmd::default_rsh;
-  /// What emu pretends to be in the rows over it: a value of GEX_EMU that gives them a time.
+  /// The model of emu in the rows over it: a value of GEX_EMU that gives them a time.
   std::string emu_model = usual_emu_model;
 
   /// How many runs are tried before gexperf makes do with what it has.
@@ -50,7 +50,7 @@ struct Sample {
   double limit;
 };
 
-/// What a run brought.
+/// The result of a run.
 struct Run {
   std::vector<Sample> samples;
   Disturbance disturbance;

@@ -1,5 +1,6 @@
 #pragma once
-// What gexperf prints: a table whose lines appear as they are measured, or JSON at the end.
+// The report that gexperf prints: a table whose lines appear as they are measured, or JSON at the
+// end.
 
 #include <string>
 #include <vector>

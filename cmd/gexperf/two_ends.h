@@ -7,8 +7,8 @@
 
 namespace gexperf {
 
-/// What the two ends run, each started by what puts it on its processor or its host: "taskset -c
-/// 1", "ssh node7".
+/// The commands of the two ends, each started by what puts it on its processor or its host:
+/// "taskset -c 1", "ssh node7".
 struct TwoEnds {
   std::string on_server;
   std::string on_client;

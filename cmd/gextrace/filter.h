@@ -24,7 +24,7 @@ struct Filter {
 /// Reads a list of ranks and ranges of them, "0-3,7"; false if it is not one.
 bool parse_ranks(const std::string& text, std::vector<std::uint32_t>& ranks);
 
-/// What a span shows: the name of its call or handler, or what is waited for.
+/// The title of a span: the name of its call or handler, or what is waited for.
 std::string name_of(const RankTrace& trace, const Span& span);
 
 /// "by messages", for example: how a put or a get of a device's memory goes; null: it is the

@@ -20,7 +20,7 @@ struct Arrow {
   Place to;
 };
 
-/// What became of the messages.
+/// Counts of what became of the messages.
 struct Messages {
   std::vector<Arrow> arrows;
   std::uint64_t sent = 0;     ///< by the ranks that were read

@@ -144,7 +144,8 @@ std::string seconds_between(std::uint64_t earlier, std::uint64_t later) {
   return std::to_string((later - earlier) / 1'000'000'000) + " s";
 }
 
-/// What rank 0, or the lowest that there is, shows to be another run's file; empty if nothing does.
+/// Returns why a trace is of another run than the reference, which is the lowest rank's; empty if
+/// it is not.
 std::string other_run(const RankTrace& one, const RankTrace& reference) {
   if (one.job_size != reference.job_size)
     return "of a job of " + std::to_string(one.job_size) + " ranks, not " +

@@ -1,5 +1,5 @@
 #pragma once
-// What the ranks did, as spans of time: calls, handlers and waits, one within another.
+// The ranks' doings as spans of time: calls, handlers and waits, one within another.
 
 #include <cstdint>
 #include <limits>

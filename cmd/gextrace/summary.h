@@ -1,5 +1,5 @@
 #pragma once
-// What a trace adds up to.
+// The sums of a trace.
 
 #include <cstdint>
 #include <map>
@@ -28,7 +28,7 @@ struct CallSummary {
   std::map<std::uint32_t, Tally> peers;
 };
 
-/// What went from one rank to another, by its initiator: a get's bytes go to the rank that asks.
+/// The traffic from one rank to another, by its initiator: a get's bytes go to the rank that asks.
 struct PairSummary {
   Tally puts, gets, atomics, messages, own_messages;
 };

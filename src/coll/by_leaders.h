@@ -36,7 +36,7 @@
 
 namespace gex::coll {
 
-/// What the operations of a team have in common.
+/// Members that the operations of a team share.
 struct Leaders {
   Team& team;
   Messages& messages;

@@ -59,7 +59,7 @@ class DirectTeam {
   /// A part of a reduction's slice, and operands that the kernel has copied.
   std::vector<Line> workspace;
 
-  // What operations before have shown.
+  // Refusals that earlier operations have met.
   bool mapped_refused = false;  ///< a member does not map what this one has in segments
   bool kernel_refused = false;  ///< for a member the kernel does not copy from this one
   /// States if the kernel copies between all members, once reductions have agreed on that; the same

@@ -28,7 +28,7 @@ bool send_credit(Team& team, gex_Rank_t to, std::uint32_t count) noexcept;
 bool send_announcement(Team& team, std::uint32_t number, const Announcement& announcement) noexcept;
 bool send_agreement(Team& team, gex_Rank_t to, std::uint32_t below) noexcept;
 
-/// What this process has sent for collectives.
+/// Counts of what this process has sent for collectives.
 struct MessageCounts {
   std::uint64_t messages;
   std::uint64_t bytes;  ///< of operands and results

@@ -1,7 +1,7 @@
 #pragma once
-// What all ranks of the job gave in an exchange, in rank order. More than fits in a frame is in a
-// memory file of the guardian's, which all ranks of the host map: such a table is there once on a
-// host, not once in each rank.
+// The contributions of all ranks of the job to an exchange, in rank order. More than fits in a
+// frame is in a memory file of the guardian's, which all ranks of the host map: such a table is
+// there once on a host, not once in each rank.
 
 #include <cstddef>
 #include <span>

@@ -50,7 +50,8 @@ class PmiWire {
   void finalize(std::string_view bytes, bool (*whole)(std::string_view) noexcept) noexcept;
 
   const std::string& error() const noexcept { return error_; }
-  /// What was received is no message: where the next one begins is not known.
+  /// Ends the use of the connection: the bytes that came are no message, and hide where the next
+  /// one begins.
   void fail(std::string error) { error_ = std::move(error); }
 
  private:

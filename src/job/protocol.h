@@ -101,7 +101,7 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 48);
 
-/// What comes of the contributions to an exchange.
+/// The way in which the contributions to an exchange are combined.
 enum class Exchange : std::uint32_t {
   all,    ///< all of them, in rank order
   least,  ///< of numbers of 64 bits, each the least that a rank has given: as large for any job

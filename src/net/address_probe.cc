@@ -395,7 +395,7 @@ void AddressProbe::Service::run() {
       if (one.socket) ++connecting;
     }
     publish(now);
-    // What is watched: the end, the own addresses, the own questions, the others' connections.
+    // It watches the end, the own addresses, the own questions and the others' connections.
     watched.clear();
     watched.push_back({wake_.get(), POLLIN, 0});
     for (const auto& one : sockets_) watched.push_back({one.get(), POLLIN, 0});

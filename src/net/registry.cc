@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view file_prefix = "libgex-";
 constexpr std::string_view file_suffix = ".so";
-/// What stands between them in the name of a library of this project that is no plug-in.
+/// Text between them in the name of a library of this project that is no plug-in.
 constexpr std::string_view client_library = "upcxx";
 
 /// Returns the folder that `set_library_folder` named.
@@ -237,7 +237,7 @@ Found look_for(std::string_view name) {
 
 Survey survey() {
   Survey result;
-  // What has a name already: the library's own conduits, then the first file of each name.
+  // Names in use: the library's own conduits have theirs, then the first file of each name.
   std::map<std::string, std::string> taken{{"smp", "the job without a network"}};
   for (const Conduit* conduit : built_in()) taken.emplace(conduit->name, "the built-in conduit");
   for (const fs::path& folder : folders()) {

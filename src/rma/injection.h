@@ -23,7 +23,7 @@ void inject_waiting(Injection& injection, const Op& op) noexcept {
                WaitCause::room);
 }
 
-/// What is left of an injection whose call must not wait for room: polls inject it.
+/// The remainder of an injection whose call must not wait for room: polls inject it.
 template <class Injection>
 struct DeferredInjection : am::DeferredSend {
   explicit DeferredInjection(const Injection& begun) noexcept : injection(begun) {}

@@ -1,7 +1,7 @@
 #pragma once
-// What messages of puts and gets bring to memory of a device, or take from it: it lies in a buffer
-// of the host's until a copy of the device's, which no handler waits for, is done. A put is
-// acknowledged, or a get is complete, when its bytes are on the device.
+// Messages of puts and gets that bring bytes to memory of a device, or take them from it: these lie
+// in a buffer of the host's until a copy of the device's, which no handler waits for, is done. A
+// put is acknowledged, or a get is complete, when its bytes are on the device.
 //
 // Thread rules: any; for handlers.
 

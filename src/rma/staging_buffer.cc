@@ -10,7 +10,7 @@ namespace gex::rma {
 
 namespace {
 
-/// What is needed beyond these is allocated for once.
+/// The number of buffers that are kept; further ones are allocated and freed.
 constexpr std::size_t max_kept = 64;
 
 struct Buffers {

@@ -65,7 +65,7 @@ class TeamBarrier {
   /// Acquire on success. Any thread.
   bool done(std::uint32_t number) noexcept;
 
-  /// What the values of all members make, of the named barrier that was last started and is done.
+  /// The combined value of all members in the named barrier that was last started and is done.
   team::BarrierValue value() const noexcept;
 
   /// Returns true if a member that has not arrived at it may be waiting for this thread's core.
@@ -108,7 +108,7 @@ class TeamBarrier {
   unsigned place_of(std::uint32_t number) const noexcept {
     return kind_ == Kind::named ? number & 1 : 0;
   }
-  /// What the values of this member and of those whose flags it watches make.
+  /// The combined value of this member and of those whose flags it watches.
   team::BarrierValue value_here(std::uint32_t number) const noexcept;
 
   Team& team_;

@@ -80,7 +80,7 @@ struct Key {
 
 struct Pending {
   SpinLock lock;
-  /// What the subtrees of a member's children have given, by child.
+  /// The contributions of the subtrees of a member's children, by child.
   std::map<Key, std::map<gex_Rank_t, Assembly>> gathering;
   std::map<Key, Assembly> spreading;  ///< the whole, from a member's parent
 };

@@ -14,7 +14,7 @@
 
 namespace gex::team {
 
-/// What each rank of a team gave, in rank order.
+/// The contribution of each rank of a team, in rank order.
 class Blocks {
  public:
   /// `packed`: each block behind its size, `count` of them, in rank order. Ends the job if these
@@ -40,7 +40,7 @@ Blocks exchange(Team& team, std::span<const std::byte> mine);
 /// one: each gives `mine`.
 Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte> mine);
 
-/// What this process has sent in exchanges.
+/// Counts of what this process has sent in exchanges.
 struct ExchangeCounts {
   std::uint64_t exchanges;  ///< begun, of each local member
   std::uint64_t messages;

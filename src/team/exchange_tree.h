@@ -45,7 +45,7 @@ class ExchangeTree {
   }
 
  private:
-  /// What the rank's lowest digit that is not 0 counts.
+  /// The value of one in the rank's lowest digit that is not 0.
   static constexpr std::uint64_t unit_of(std::uint32_t rank) noexcept {
     std::uint64_t unit = 1;
     while (rank / unit % fan == 0) unit *= fan;

@@ -36,7 +36,7 @@ using gex::net::ofi::Info;
 /// Writes under way at once, as in fabtests.
 constexpr std::size_t window = 64;
 
-/// What the end that is written to sends of itself.
+/// The message by which the end that is written to describes itself.
 struct Target {
   std::uint64_t key;
   std::uint64_t address;

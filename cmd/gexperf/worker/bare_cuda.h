@@ -50,7 +50,7 @@ class BareCuda {
   void check(gex::kinds::cuda::Result error, const char* call) const;
   void wait_by_flag();
   void wait_by_driver();
-  /// What rank 0 does, with the device's context current.
+  /// Rank 0's part, with the device's context current.
   template <class Copies>
   Repeated by_root(Copies copies);
 

@@ -115,7 +115,7 @@ struct Ends {
   }
 };
 
-/// What rank 0 does alone.
+/// Rank 0's part, which it does alone.
 template <class Operation>
 Repeated by_root(const Job& job, Operation operation) {
   return [&job, operation](std::uint64_t repetitions) {

@@ -1,6 +1,6 @@
 #pragma once
-// What the machine allows: the measurements that libgex is compared with. None of them uses libgex
-// but for the memory, which is rank 0's segment.
+// The limits of the machine: the measurements that libgex is compared with. None of them uses
+// libgex but for the memory, which is rank 0's segment.
 
 #include <atomic>
 #include <cstddef>
@@ -25,7 +25,7 @@ struct alignas(256) Line {
 /// write again than one whose turn has come.
 inline constexpr unsigned large_count = 8;
 
-/// What the ranks share, at the beginning of rank 0's segment, which starts as zeros.
+/// State that the ranks share, at the beginning of rank 0's segment, which starts as zeros.
 struct Board {
   Line word;                                         ///< written by both
   Line there;                                        ///< written by rank 0

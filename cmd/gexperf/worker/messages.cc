@@ -24,8 +24,8 @@ enum Handler : gex_AM_Index_t {
   read_words
 };
 
-/// What handlers write and the client waits for. One thread of a rank runs the handlers that write
-/// a counter; relaxed loads and stores cost what plain ones do.
+/// State that handlers write and the client waits for. One thread of a rank runs the handlers that
+/// write a counter; relaxed loads and stores cost what plain ones do.
 struct Counters {
   std::atomic<std::uint64_t> pings{0};     ///< requests answered
   std::atomic<std::uint64_t> pongs{0};     ///< answers received

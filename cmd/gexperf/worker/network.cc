@@ -55,7 +55,7 @@ Repeated time_of_model(const Job& job, const EmuTime& by_model) {
   };
 }
 
-/// What rank 0 does alone, `operation` n times; rank 1 waits in the barrier behind it.
+/// Rank 0 does `operation` n times, alone; rank 1 waits in the barrier behind it.
 template <class Operation>
 Repeated by_root(const Job& job, Operation operation) {
   return [&job, operation](std::uint64_t repetitions) mutable {

@@ -1,7 +1,7 @@
 #pragma once
-// What puts, gets and messages take between ranks that a network joins, and how fast they follow
-// one another. A name begins with the network's part: "emu." is beside the time that emu's own
-// model gives it, as gexperf has found, "net." alone, over the network that the job was started
+// The times that puts, gets and messages take between ranks that a network joins, and how fast they
+// follow one another. A name begins with the network's part: "emu." is beside the time that emu's
+// own model gives it, as gexperf has found, "net." alone, over the network that the job was started
 // with.
 
 #include <string_view>

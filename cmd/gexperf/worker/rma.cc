@@ -15,7 +15,7 @@ namespace gexperf {
 
 namespace {
 
-/// What a put of 8 bytes is compared with.
+/// The copy with which a put of 8 bytes is compared.
 auto copy_through(const std::ptrdiff_t* table) {
   return [table](const Place& place, const void* source) {
     std::memcpy(reinterpret_cast<char*>(place.address) + unknown(table)[place.rank], source, 8);

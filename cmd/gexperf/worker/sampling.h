@@ -19,7 +19,7 @@ using Repeated = std::function<void(std::uint64_t repetitions)>;
 /// The part of a measurement that is made.
 enum class Wanted { subject_and_limit, subject, limit };
 
-/// What is asked of a measurement.
+/// The request for a measurement.
 struct Context {
   const Job& job;
   class MachineLimits& limits;

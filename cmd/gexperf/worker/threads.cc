@@ -29,7 +29,7 @@ struct alignas(256) Count {
   std::atomic<std::uint64_t> value{0};
 };
 
-/// What `received` of each thread was when the thread last published it.
+/// `received` of each thread when the thread last published it.
 Count published[max_threads];
 /// The last answer to a thread of this rank, by its number.
 Count answered[max_threads];

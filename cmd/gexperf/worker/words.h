@@ -1,6 +1,7 @@
 #pragma once
-// What the 8-byte loops go through: a list of places in rank 1's segment, in random order, small
-// enough for the first-level cache, so that they measure the instructions, not the memory.
+// The places through which the 8-byte loops go: a list of places in rank 1's segment, in random
+// order, small enough for the first-level cache, so that they measure the instructions, not the
+// memory.
 
 #include <algorithm>
 #include <cstdint>

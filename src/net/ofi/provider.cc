@@ -164,8 +164,8 @@ Info make_hints(const std::string& provider, const Wish& wish, const Extent& ext
   hints->ep_attr->type = FI_EP_RDM;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
   fi_domain_attr& domain = *hints->domain_attr;
-  // What this conduit can live with; the provider answers which of them it needs. FI_MR_BASIC goes
-  // with none of them, and is asked for alone.
+  // The modes that this conduit accepts; the provider answers which of them it needs. FI_MR_BASIC
+  // goes with none of them, and is asked for alone.
   domain.mr_mode = wish.basic_registration
                        ? basic_registration_mode
                        : FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT |

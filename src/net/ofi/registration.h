@@ -31,7 +31,7 @@ class Registrar final : private MemoryRegistry {
   /// Returns true if peers name places by address, and not by the distance from the region's start.
   bool by_address() const noexcept { return (mode_ & FI_MR_VIRT_ADDR) != 0; }
 
-  /// What peers do with a segment, and this process, whose local memory it may be.
+  /// Access to a segment by peers, and by this process, whose local memory it may be.
   static constexpr std::uint64_t segment_access =
       FI_REMOTE_READ | FI_REMOTE_WRITE | FI_READ | FI_WRITE | FI_SEND;
 

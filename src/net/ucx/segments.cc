@@ -7,7 +7,7 @@ namespace gex::net::ucx {
 
 namespace {
 
-/// What keys of devices' memory may have more than those of the host's.
+/// Bytes that keys of devices' memory may have more than those of the host's.
 constexpr std::size_t device_key_room = 128;
 
 ucs_status_t map(const Context& context, void* address, std::size_t size, ucs_memory_type_t type,

@@ -14,7 +14,7 @@ namespace gex::net::udp {
 /// would have to be many more.
 std::size_t narrow_datagram(const PeerSettings& peer) noexcept;
 
-/// What buffers for all peers have room for.
+/// Sizes, in bytes, for which buffers for all peers have room.
 struct PeerBounds {
   std::size_t max_datagram = 0;  ///< bytes of the largest to any peer
   /// Bytes of the narrowest datagram for which messages to any peer are built.

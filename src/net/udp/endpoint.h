@@ -165,7 +165,7 @@ class Endpoint {
   std::uint64_t received_at_wait_ = 0;  ///< datagrams, at the last `may_wait`
   bool lacks_packets_ = false;          ///< for replies: requests wait for acknowledgements
 
-  // What other threads may look at.
+  // Members that other threads may read.
   std::atomic<std::uint64_t> received_{0};
   std::atomic<bool> has_unacknowledged_{false};
 };

@@ -70,7 +70,7 @@ class Packer {
   /// Returns true if a payload may have been built at that address, which may be any. Any thread.
   bool may_have_built(const void* payload) const noexcept { return slabs_.holds(payload); }
 
-  /// What was in the packet has arrived.
+  /// Takes back a packet whose contents have arrived.
   void give_back(Peer& peer, Packet& packet) { slabs_.give_back(peer, packet); }
   /// Returns true if there are packets for the largest reply.
   bool has_room_for_reply(const Peer& peer) const noexcept {

@@ -57,7 +57,7 @@ struct Peer {
   std::uint32_t datagram = 0;        ///< bytes of the largest one with messages
   std::uint32_t stream_payload = 0;  ///< bytes of payload in a datagram of a stream
 
-  // What goes there.
+  // State of what goes to the peer.
   std::uint64_t sent_number = 0;  ///< of the last datagram
   Unacknowledged unacknowledged;
   std::array<PacketQueue, traffic_kinds> ready;     ///< whole, to be sent
@@ -79,7 +79,7 @@ struct Peer {
   Time probe_at = 0;                  ///< when to try a request in spite of that
   std::uint32_t next_number[2] = {};  ///< of messages that are sent in parts
 
-  // What comes from there.
+  // State of what comes from the peer.
   Freshness freshness;
   Time elsewhere_since = 0;  ///< since when all that is new has come from another address
   ReceivedSequence received;

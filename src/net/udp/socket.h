@@ -37,7 +37,7 @@ struct Incoming {
   // The place, which the caller names; the pieces are filled one after the other.
   iovec pieces[3];
   std::uint32_t count;  ///< of pieces
-  // What arrived.
+  // The datagrams that arrived.
   Address from;           ///< only with `SocketLimits::names_senders`
   std::size_t bytes;      ///< in all
   std::uint16_t segment;  ///< 0: one datagram, or, in a call with one place, not known

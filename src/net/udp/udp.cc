@@ -283,7 +283,7 @@ class Directory final : public PeerDirectory {
   std::uint32_t lane_ = 0;
 };
 
-/// What holds for all ranks, of what each offers. Collective.
+/// The settings that hold for all ranks, made of what each offers. Collective.
 Offer agree(const Host& host, const Offer& mine) {
   const bool decides = host.rank == 0;
   const std::uint64_t others = ~std::uint64_t{0};
