@@ -74,6 +74,9 @@ void Messages::bind(Team& team) {
 
 void Messages::launch(MessageCollective& operation) {
   operation.number = launched_++;
+  // Relaxed, here and where it is set: it is read with the lock held. It may be long until the
+  // operation begins.
+  operation.has_result.store(false, std::memory_order_relaxed);
   waiting_.push(operation);
   advance();
 }
@@ -135,8 +138,6 @@ void Messages::begin(MessageCollective& operation) {
   operation.receivers.clear();
   operation.combined = operation.rounds_passed = operation.made = 0;
   operation.partial = nullptr;
-  // Relaxed, here and where it is set: it is read with the lock held.
-  operation.has_result.store(false, std::memory_order_relaxed);
   operation.block = is_reduction(request.kind) ? 0 : operation.blocks.count;
   if (starts_blocks_of_all(request.kind))
     set_up_blocks(operation);

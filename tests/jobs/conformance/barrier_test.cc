@@ -190,6 +190,7 @@ TEST(Barrier, OfTheHundredthTeamIsSeenInSharedMemoryAsOfTheFirst) {
   gex_Rank_t members = 0;
   gex_System_QueryNbrhdInfo(nullptr, &members, nullptr);
   std::vector<gex_TM_t> teams;
+  teams.reserve(100);
   for (int i = 0; i < 100; ++i) teams.push_back(split(0, 0));
   if (members == size()) {
     StillBarrier still;
