@@ -29,9 +29,10 @@ struct ArrowEnd {
   std::uint64_t number;
 };
 
-class Writer {
+class TimelineWriter {
  public:
-  Writer(std::FILE* file, const Job& job, const std::vector<RankSpans>& spans, const Filter& filter)
+  TimelineWriter(std::FILE* file, const Job& job, const std::vector<RankSpans>& spans,
+                 const Filter& filter)
       : file_(file), job_(job), spans_(spans) {
     for (std::size_t i = 0; i < job.ranks.size(); ++i)
       kept_.push_back(kept(filter, job.ranks[i], spans[i]));
@@ -191,7 +192,7 @@ class Writer {
 
 void write_perfetto(std::FILE* file, const Job& job, const std::vector<RankSpans>& spans,
                     const Messages& messages, const Filter& filter) {
-  Writer(file, job, spans, filter).write(messages);
+  TimelineWriter(file, job, spans, filter).write(messages);
 }
 
 }  // namespace gextrace

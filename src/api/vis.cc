@@ -22,15 +22,15 @@ using gex::vis::Direction;
 using gex::vis::StridedEnd;
 using gex::vis::VisRequest;
 
-/// Which call it is: what it does with the data and how it completes.
-struct Kind {
+/// A call: what it does with the data and how it completes.
+struct VisCall {
   Call call;
   Direction direction;
   Form form;
 };
 
 /// `empty`: the call moves nothing whatever its other arguments, so these are not looked at.
-VisRequest begin(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, bool empty) {
+VisRequest begin(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, bool empty) {
   const char* call = name_of(kind.call);
   if (checked() && !empty) {
     gex::require_peer(tm, rank, call);
@@ -68,7 +68,7 @@ BlockList blocks(const List<void*>& list) {
 }
 
 template <class Entry>
-Initiated lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
+Initiated lists(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
                 const List<Entry>& source, gex_Flags_t flags) {
   gex::InCall call(kind.call);
   const VisRequest operation = begin(kind, tm, rank, flags, false);
@@ -80,7 +80,7 @@ Initiated lists(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry
   return result_of(call, gex::vis::move_lists(operation, is_put ? to : from, is_put ? from : to));
 }
 
-Initiated strided(const Kind& kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
+Initiated strided(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
                   const StridedEnd& source, std::size_t elemsz, const std::size_t* count,
                   std::size_t levels, gex_Flags_t flags) {
   gex::InCall call(kind.call);

@@ -6,21 +6,21 @@ namespace gex::job {
 
 namespace {
 
-constinit LaunchHook registered{};
+constinit LaunchHook the_hook{};
 
 }  // namespace
 
 void set_launch_hook(const LaunchHook& hook) noexcept {
-  registered = hook;
+  the_hook = hook;
 }
 
 const LaunchHook& launch_hook() {
-  if (registered.fork_ranks == nullptr) {
+  if (the_hook.fork_ranks == nullptr) {
     fatal(
         "this program is linked without libgex's launcher: start it with gexrun, not with "
         "GASNET_PSHM_NODES or another launcher");
   }
-  return registered;
+  return the_hook;
 }
 
 }  // namespace gex::job

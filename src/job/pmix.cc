@@ -64,13 +64,13 @@ bool load(Library& found, std::string& why) {
 }
 
 /// Frees a result of PMIx_Get. PMIX_VALUE_RELEASE of pmix.h would need libpmix's functions.
-struct Release {
+struct ReleaseValue {
   void operator()(pmix_value_t* value) const noexcept {
     if (value->type == PMIX_STRING) std::free(value->data.string);
     std::free(value);
   }
 };
-using Value = std::unique_ptr<pmix_value_t, Release>;
+using Value = std::unique_ptr<pmix_value_t, ReleaseValue>;
 
 /// A pending fence, which libpmix's thread completes.
 class Fence {
