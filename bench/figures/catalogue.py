@@ -1,7 +1,11 @@
 """The figures: what each measures, at which sizes, beside what, and the number its paper is known for."""
 
-from parts import (ALL_MILLIONS, MEGABYTES, MESSAGES_TO_EACH, MICROSECONDS, MILLIONS, MILLISECONDS,
-                   PRINTED_MILLIONS, SECONDS, WHOLE, Figure, Headline, Series, powers)
+import dataclasses
+
+import hosts
+from parts import (ALL_MILLIONS, MEBIBYTES, MEGABYTES, MEMORY, MESSAGES_TO_EACH, MICROSECONDS, MILLIONS,
+                   MILLISECONDS, PAIRS_MILLIONS, PRINTED_MILLIONS, SECONDS, WHOLE, Figure, Headline, Series,
+                   powers)
 
 KIB = 1024
 MIB = 1024 * 1024
@@ -27,6 +31,11 @@ MEDIUMS = tuple(powers(8, 32 * KIB))
 IPDPS = "Bell and others, IPDPS 2006"
 EX_2018 = "GASNet-EX specialized for Aries, LBNL 2018"
 PORTALS = "Porting GASNet to Portals, 2009"
+
+# Every library between two hosts: by the device of each that leads to the other.
+OPENMPI_HOSTS = {**OPENMPI_TCP, "OMPI_MCA_btl_tcp_if_include": "eth0"}
+MPICH_HOSTS = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+OVER_MPICH_HOSTS = {**over("mpi", GEX_MPI="mpich"), **MPICH_HOSTS}
 
 TYPES = ("i32", "u32", "i64", "u64", "flt", "dbl")
 OVER_MPICH_TCP = {**over("mpi", GEX_MPI="mpich"), **MPICH_TCP}
@@ -64,11 +73,22 @@ def ft_beside_mpi(ours, theirs):
             Series("FFTW's MPI transform, Open MPI", "fftw", "{x}.seconds", theirs))
 
 
+def ft_by_ranks(ours, theirs):
+    """The fastest variants of each library, and the benchmark's original."""
+    return (Series("libgex slabs", "ft", "slabs.seconds", ours),
+            Series("libgex pencils", "ft", "pencils.seconds", ours),
+            Series("the original, MPI_Alltoall of Open MPI", "ft_mpi", "alltoall.seconds", theirs),
+            Series("slabs by MPI_Isend of Open MPI", "ft_mpi", "slabs.seconds", theirs),
+            Series("FFTW's MPI transform, Open MPI", "fftw", "fftw.seconds", theirs))
+
+
 NETWORKS = ("myrinet", "elan3", "elan4", "infiniband", "xt", "aries", "edr")
 VARIANTS = ("alltoall", "exchange", "slabs", "pencils", "fftw")
 ONE_SIDED = Headline("the best one-sided variant is some 15% faster than the best two-sided one", 1.15,
                      ("libgex",), ("Open MPI", "FFTW's MPI transform, Open MPI"), at="bests",
                      why="On one host the transforms take most of the time.")
+OVER_ORIGINAL = Headline("slabs and pencils are up to 1.9 times as fast as the original", 1.9,
+                         ("libgex slabs", "libgex pencils"), ("the original, MPI_Alltoall of Open MPI",))
 NEGOTIATED = Headline("negotiated payload gains up to 14%", 1.14, ("negotiated payload",), ("fixed payload",),
                       why="It gains what a copy takes; small messages are copied in their header's line.")
 BY_EVENT = Headline("local completion by the network's event gains up to 32% (at 8 KiB)", 1.32,
@@ -116,6 +136,21 @@ FIGURES = (
                           ("Open MPI MPI_Put, flush", "MPICH MPI_Put, flush"), at=8,
                           why="Nearly all of it is the kernel's, which all of them use.")),
     Figure(
+        "put-get-latency-hosts", "Round-trip latency of put and get", f"{IPDPS}: figure 2", hosts.NETWORK,
+        tuple(powers(8, 4 * KIB)), unit=MICROSECONDS, hosts=True, series=(
+            Series("libgex put, udp", "gex", "put", over("udp"), kind="put"),
+            Series("libgex put, ofi", "gex", "put", OFI_TCP, kind="put"),
+            Series("libgex put, mpi (MPICH)", "gex", "put", OVER_MPICH_HOSTS),
+            Series("libgex get, udp", "gex", "get", over("udp"), kind="get"),
+            Series("Open MPI MPI_Put, flush", "openmpi", "put", OPENMPI_HOSTS, kind="put"),
+            Series("Open MPI MPI_Get, flush", "openmpi", "get", OPENMPI_HOSTS, kind="get"),
+            Series("Open MPI send, empty answer", "openmpi", "message.ack", OPENMPI_HOSTS, kind="put"),
+            Series("MPICH send, empty answer", "mpich", "message.ack", MPICH_HOSTS, kind="put"),
+        ),
+        headline=Headline("a native network is about twice as fast as one over MPI (2009)", 2.0,
+                          ("libgex put, udp", "libgex put, ofi"), ("libgex put, mpi (MPICH)",),
+                          why="Most of the time is the kernel's in all of them.")),
+    Figure(
         "flood-bandwidth-shm", "Flood bandwidth", f"{IPDPS}: figures 3 and 4", "shared memory", BANDWIDTHS,
         unit=MEGABYTES, series=(
             Series("libgex put", "gex", "put.flood", kind="put"),
@@ -150,12 +185,27 @@ FIGURES = (
                           ("Open MPI MPI_Isend, 64 under way", "MPICH MPI_Isend, 64 under way"),
                           at=4 * KIB)),
     Figure(
+        "flood-bandwidth-hosts", "Flood bandwidth", f"{IPDPS}: figures 3 and 4", hosts.NETWORK, BANDWIDTHS,
+        unit=MEGABYTES, hosts=True, series=(
+            Series("libgex put, udp", "gex", "put.flood", over("udp"), kind="put"),
+            Series("libgex put, ofi", "gex", "put.flood", OFI_TCP, kind="put"),
+            Series("Open MPI MPI_Put", "openmpi", "put.flood", OPENMPI_HOSTS, kind="put"),
+            Series("Open MPI MPI_Isend, 64 under way", "openmpi", "message.flood", OPENMPI_HOSTS, kind="put"),
+            Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood", MPICH_HOSTS, kind="put"),
+        ),
+        note="The link carries 125 MB/s, frames and headers among them.",
+        headline=Headline("at 4 KiB puts are well ahead of MPI's messages on every network", None,
+                          ("libgex put, udp", "libgex put, ofi"),
+                          ("Open MPI MPI_Isend, 64 under way", "MPICH MPI_Isend, 64 under way"),
+                          at=4 * KIB, why="The link is full from there on.")),
+    Figure(
         "ft-emu", "NAS FT by the overlap of communication", f"{IPDPS}: figure 7",
         "emu: the paper's networks, and later",
         NETWORKS, x="network", categories=True, unit=SECONDS, series=ft_over_emu("seconds"),
         headline=Headline("slabs and pencils are up to 1.9 times as fast as the original exchange", 1.9,
                           ("slabs", "pencils"), ("exchange",),
-                          why="The original had MPI_Alltoall, and 64 processors shared a network.")),
+                          why="The original had MPI_Alltoall. Of three dimensions two can overlap with the transpose, so "
+                              "that some 1.6 is the most against our exchange.")),
     Figure(
         "ft-communication-emu", "NAS FT: seconds of a rank in communication", f"{IPDPS}: figures 8 and 9",
         "emu: the paper's networks, and later", NETWORKS, x="network", categories=True, unit=SECONDS,
@@ -169,6 +219,19 @@ FIGURES = (
         series=(*ft_beside_mpi(over("udp"), OPENMPI_TCP), Series("libgex, ofi", "ft", "{x}.seconds", OFI_TCP)),
         headline=ONE_SIDED),
     Figure(
+        "ft-original-shm", "NAS FT against the original and FFTW", f"{IPDPS}: figures 7 and 10", "shared memory",
+        (2, 4), x="ranks", unit=SECONDS, series=ft_by_ranks({}, {}),
+        headline=dataclasses.replace(OVER_ORIGINAL, why="Without a network there is little to overlap.")),
+    Figure(
+        "ft-original-hosts", "NAS FT against the original and FFTW", f"{IPDPS}: figures 7 and 10", hosts.NETWORK,
+        (2,), x="ranks", unit=SECONDS, hosts=True, series=ft_by_ranks(over("udp"), OPENMPI_HOSTS),
+        headline=OVER_ORIGINAL),
+    Figure(
+        "ft-hosts", "NAS FT, one-sided and two-sided", f"{IPDPS}: figures 7, 9 and 10", hosts.NETWORK, VARIANTS,
+        x="variant", categories=True, unit=SECONDS, hosts=True,
+        series=ft_beside_mpi(over("udp"), OPENMPI_HOSTS),
+        headline=dataclasses.replace(ONE_SIDED, why="The link takes most of the time, and carries as much.")),
+    Figure(
         "ft-communication-tcp", "NAS FT: seconds of a rank in communication", f"{IPDPS}: figure 9",
         "TCP/IP on the loopback, UDP/IP for udp", VARIANTS, x="variant", categories=True, unit=SECONDS, series=(
             Series("libgex", "ft", "{x}.communication", over("udp")),
@@ -181,6 +244,10 @@ FIGURES = (
         "am-payload-udp", "Medium messages there and back, payload built in place", f"{EX_2018}: figure 1",
         "UDP/IP on the loopback", MEDIUMS, unit=MICROSECONDS, series=fixed_and_negotiated(**over("udp")),
         headline=NEGOTIATED),
+    Figure(
+        "am-payload-hosts", "Medium messages there and back, payload built in place",
+        f"{EX_2018}: figures 1 and 6", hosts.NETWORK, tuple(powers(8, 32 * KIB)), unit=MICROSECONDS, hosts=True,
+        series=fixed_and_negotiated(**over("udp")), headline=NEGOTIATED),
     Figure(
         "inattentive-shm", "Messages to ranks that look every 500 us", f"{EX_2018}: figure 2",
         "shared memory", (2, 4, 8), x="ranks", unit=MESSAGES_TO_EACH, series=(
@@ -235,6 +302,8 @@ FIGURES = (
         "shared memory", tuple(powers(16, 2 * MIB)), unit=MEGABYTES, series=(
             *(Series(f"libgex strided, {dims} dimensions", "gex", f"strided.{dims}", kind="strided")
               for dims in (3, 8, 32)),
+            *(Series(f"a put for each element, {dims} loops", "gex", f"nested.{dims}", kind="loops")
+              for dims in (3, 32)),
             Series("libgex indexed", "gex", "indexed", kind="indexed"),
             *(Series(f"Open MPI datatype, {dims} dimensions", "openmpi", f"strided.{dims}", kind="strided")
               for dims in (3, 32)),
@@ -242,8 +311,8 @@ FIGURES = (
             Series("MPICH datatype, 32 dimensions", "mpich", "strided.32", kind="strided"),
         ),
         headline=Headline("folded strides of 32 dimensions have up to 8.6 times the bandwidth of nested loops",
-                          8.6, ("libgex strided, 32 dimensions",), ("Open MPI datatype, 32 dimensions",),
-                          why="MPI's datatypes stand for GASNet-1's nested loops.")),
+                          8.6, ("libgex strided, 32 dimensions",), ("a put for each element, 32 loops",),
+                          why="Without a network a put for each element is a store each.")),
     Figure(
         "strided-ofi", "Non-contiguous puts of 3 dimensions, elements of 64 bytes", f"{EX_2018}: figure 6",
         "TCP/IP on the loopback", tuple(powers(128, 2 * MIB)), unit=MEGABYTES, series=(
@@ -283,6 +352,8 @@ FIGURES = (
             Series("registration cache", "gex_par", "put",
                    over("emu", GEX_EMU="xt,registration=1us,cache=1GB")),
             Series("registered each time", "gex_par", "put", over("emu", GEX_EMU="xt,registration=1us")),
+            Series("copied to bounce buffers in the segment", "gex_par", "put.bounced",
+                   over("emu", GEX_EMU="xt,registration=1us")),
         ),
         headline=Headline("the registration cache has 8.5% more bandwidth at 8 KiB", 1.085,
                           ("registration cache",), ("registered each time",), at=8 * KIB,
@@ -296,6 +367,20 @@ FIGURES = (
             Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood"),
         )),
     Figure(
+        "message-rate-ranks", "Messages of 8 bytes from all ranks to all others", "ours", "shared memory",
+        (2, 4, 8), x="ranks", unit=PAIRS_MILLIONS, series=(
+            Series("libgex medium messages", "gex", "am.all"),
+            Series("Open MPI MPI_Isend", "openmpi", "message.all"),
+            Series("MPICH MPI_Isend", "mpich", "message.all"),
+        ),
+        note="LCI is left out: Debian has no package of it."),
+    Figure(
+        "all-to-all-shm", "All to all, on four ranks", "ours", "shared memory", tuple(powers(8, 256 * KIB)),
+        unit=MICROSECONDS, ranks=4, series=beside_peers("exchange", shmem=True)),
+    Figure(
+        "all-to-all-ranks", "All to all, 1 KiB from each to each", "ours", "shared memory", (2, 4, 8),
+        x="ranks", unit=MICROSECONDS, series=beside_peers("exchange:1024", shmem=True)),
+    Figure(
         "message-rate-threads", "Short messages from the threads of one rank to those of another",
         "ours", "shared memory, a core for each thread", ("1", "2", "4", "8"), x="threads", categories=True,
         unit=PRINTED_MILLIONS, series=(
@@ -306,6 +391,14 @@ FIGURES = (
         "barrier-shm", "Barrier", "ours", "shared memory", (2, 4, 8, 16), x="ranks", unit=MICROSECONDS,
         series=beside_peers("barrier", shmem=True)),
     Figure(
+        "broadcast-ranks", "Broadcast of 1 MiB", "ours", "shared memory", (2, 4, 8), x="ranks",
+        unit=MICROSECONDS, series=(*beside_peers("broadcast:1048576"),
+                                   Series("libgex, in segments", "gex", "broadcast.segment:1048576"))),
+    Figure(
+        "sum-ranks", "Sum of 1 MiB of doubles on all ranks", "ours", "shared memory", (2, 4, 8), x="ranks",
+        unit=MICROSECONDS, series=(*beside_peers("sum:1048576"),
+                                   Series("libgex, in segments", "gex", "sum.segment:1048576"))),
+    Figure(
         "broadcast-shm", "Broadcast to two ranks", "ours", "shared memory", BANDWIDTHS, unit=MICROSECONDS,
         series=(*beside_peers("broadcast"), Series("libgex, in segments", "gex", "broadcast.segment"))),
     Figure(
@@ -314,4 +407,13 @@ FIGURES = (
     Figure(
         "start-up", "From start to end of a job that does nothing", "ours", "shared memory", (2, 4, 8, 16, 32),
         x="ranks", unit=MILLISECONDS, series=beside_peers(WHOLE, shmem=True)),
+    Figure(
+        "memory", "Memory of a rank when the job has started", "ours", "shared memory", (2, 4, 8, 16, 32),
+        x="ranks", unit=MEBIBYTES, series=beside_peers(MEMORY, shmem=True),
+        note="Of shared pages each rank has its part."),
+    Figure(
+        "gpu-put-get", "Puts and gets of a GPU's memory", "GASNet-EX talk on memory kinds", "shared memory",
+        (8, 4 * KIB, 64 * KIB, MIB, 64 * MIB), unit=MICROSECONDS, series=tuple(
+            Series(f"libgex {call}, {way.replace('.', ' to ')}", "gexperf_cuda", f"cuda.{call}.{way}.{{x}}")
+            for call in ("put", "get") for way in ("host.device", "device.host", "device.device"))),
 )

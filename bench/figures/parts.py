@@ -28,13 +28,15 @@ MILLIONS = Unit("million/s", "more", lambda ns, x: 1e3 / ns)
 MESSAGES_TO_EACH = Unit("us a message to each", "less", lambda ns, ranks: ns / 1e3)
 PRINTED_MILLIONS = Unit("million/s", "more", lambda value, x: value)
 ALL_MILLIONS = Unit("million/s of all ranks", "more", lambda ns, ranks: ranks * 1e3 / ns)
+PAIRS_MILLIONS = Unit("million/s of all ranks", "more", lambda ns, ranks: ranks * (ranks - 1) * 1e3 / ns)
+MEBIBYTES = Unit("MiB of rank 0", "less", lambda count, x: count / 2**20)
 
 
 @dataclasses.dataclass(frozen=True)
 class Series:
     label: str
     system: str  # of systems.SYSTEMS
-    row: str     # the operation; {x} stands for the category
+    row: str     # the operation, with a size behind a colon if it is not x; {x} stands for the category
     environment: dict = dataclasses.field(default_factory=dict)  # likewise
     kind: str = ""  # libgex is compared with peers of the kind
 
@@ -76,6 +78,7 @@ class Figure:
     note: str = ""
     categories: bool = False  # xs are names
     ranks: int = 2
+    hosts: bool = False  # a rank on each of two hosts (hosts.py)
 
     def jobs(self, series, xs, scale):
         """The commands of a round."""
@@ -91,19 +94,21 @@ class Figure:
         return Job(ranks, arguments, environment, rows)
 
 
-# The row that a command's own time is, from its start to its end.
+# Rows of a program that starts and ends: its command's own time, and what it prints.
 WHOLE = "whole"
+MEMORY = "memory"
 
 
 def peer_arguments(figure, row, xs, scale):
     """The arguments of the programs in bench/peers."""
-    if row == WHOLE:
-        return [], {x: WHOLE for x in xs}
+    if row in (WHOLE, MEMORY):
+        return [], {x: row for x in xs}
     options = ["--samples", str(scale.samples), "--ms", f"{scale.milliseconds:g}"]
     if figure.x == "bytes":
         return ([*options, f"{row}:{','.join(str(x) for x in xs)}"], {x: f"{row}.{x}" for x in xs})
-    named = {x: row.format(x=x) for x in xs}
-    return [*options, *(f"{name}:8" for name in named.values())], {x: f"{name}.8" for x, name in named.items()}
+    name, _, size = row.partition(":")
+    named = {x: (name.format(x=x), size or "8") for x in xs}
+    return ([*options, *map(":".join, named.values())], {x: ".".join(words) for x, words in named.items()})
 
 
 def gexperf_arguments(figure, row, xs, scale):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import hosts
 from parts import WHOLE
 from systems import SYSTEMS
 
@@ -117,12 +118,14 @@ def started(figure, scale, build, cores):
     for series in figure.series:
         system = SYSTEMS[series.system]
         jobs = figure.jobs(series, xs, scale)
-        first = system.command(build, jobs[0].ranks, cores, jobs[0].arguments)
+        first = (hosts.shown(system, build, jobs[0].arguments, jobs[0].environment) if figure.hosts
+                 else system.command(build, jobs[0].ranks, cores, jobs[0].arguments))
         words = [f"{name}={value}" for name, value in jobs[0].environment.items()]
         shown = shlex.join([*words, *first]).replace(f"{ROOT}{os.sep}", "").replace(sys.executable, "python3")
         entry["series"].append({
             "label": series.label, "kind": series.kind, "system": system.name, "ours": system.is_ours,
-            "command": shown, "left_out": system.missing(build) or None,
+            "command": shown, "left_out": system.missing(build) or system.lacks() or None,
+            "excused": bool(system.lacks()),
             "points": [{"x": x, "runs": []} for x in xs]})
     return entry
 
@@ -141,6 +144,7 @@ class Session:
         self.progress = progress
         self.begun = time.monotonic()
         self.total = self.done = 0
+        self.hosts = hosts.Pair(build)
         self.printed = {}  # of this round: what a command printed, which several figures may be of
 
     def left(self):
@@ -156,9 +160,18 @@ class Session:
         return 0 < self.scale.seconds < time.monotonic() - self.begun + needed
 
     def run(self):
+        try:
+            self._run()
+        finally:
+            self.hosts.end()
+
+    def _run(self):
         plans = []
         for figure in self.figures:
             entry = started(figure, self.scale, self.build, self.cores)
+            if figure.hosts and self.hosts.trouble():
+                for one in entry["series"]:
+                    one.update(left_out=self.hosts.trouble(), excused=True)
             jobs = [(series, one, figure.jobs(series, entry["xs"], self.scale))
                     for series, one in zip(figure.series, entry["series"]) if not one["left_out"]]
             plans.append((figure, entry, jobs))
@@ -182,6 +195,7 @@ class Session:
                 if not any(point["runs"] for point in one["points"]) and not one["left_out"]:
                     one["left_out"] = ("the program has no such operation" if entry["rounds"]
                                        else NO_TIME)
+                    one["excused"] = not entry["rounds"]
         self.changed()
 
     def measure(self, figure, entry, jobs, number):
@@ -204,7 +218,8 @@ class Session:
     def measure_job(self, figure, series, job, entry):
         """Runs it once, and adds a run to the points that it prints."""
         system = SYSTEMS[series.system]
-        command = system.command(self.build, job.ranks, self.cores, job.arguments)
+        command = (self.hosts.command(system, job.arguments, job.environment) if figure.hosts
+                   else system.command(self.build, job.ranks, self.cores, job.arguments))
         key = (*command, *sorted(job.environment.items()))
         if key not in self.printed:
             begun = time.monotonic_ns()

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 
+from hosts import namespaces
+
 
 @dataclasses.dataclass(frozen=True)
 class Scale:
@@ -40,9 +42,9 @@ def version_line(command, environment):
 
 
 def rows_of_lines(output):
-    """{"row": NAME, "ns": [...]} on each line: the programs of bench/peers."""
+    """{"row": NAME, "ns": [...]} (or "bytes") on each line: the programs of bench/peers."""
     rows = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-    return {row["row"]: row["ns"] for row in rows}
+    return {row["row"]: row["ns"] if "ns" in row else row["bytes"] for row in rows}
 
 
 def rows_of_gexperf(output):
@@ -104,6 +106,14 @@ class System:
         return [*self.launcher(build, ranks, cores), os.path.join(build, "bin", self.program),
                 *arguments]
 
+    def lacks(self):
+        """What of its needs this machine does not have, which is no failure; empty: nothing."""
+        return ""
+
+    def between(self, build, hosts, rsh, arguments, environment):
+        """The command of a job with a rank on each of two hosts, on which `rsh` starts it."""
+        raise NotImplementedError
+
     def version(self, build):
         """As its launcher prints it; empty if it does not."""
         launcher = self.launcher_name() or os.path.join(build, "bin/gexrun")
@@ -124,6 +134,10 @@ class Gex(System):
         return [os.path.join(build, "bin/gexrun"), "-n", str(ranks), "--bind",
                 "core" if ranks <= cores else "none"]
 
+    def between(self, build, hosts, rsh, arguments, environment):
+        return [os.path.join(build, "bin/gexrun"), "-n", "2", "--bind", "none", "--rsh", rsh, "--hosts",
+                ",".join(hosts), "--timeout", "60", os.path.join(build, "bin", self.program), *arguments]
+
 
 class Gexperf(Gex):
     """Starts its own jobs. Its arguments are names of rows."""
@@ -133,6 +147,11 @@ class Gexperf(Gex):
 
     def launcher(self, build, ranks, cores):
         return []
+
+
+class GexperfCuda(Gexperf):
+    def lacks(self):
+        return "" if os.path.exists("/dev/nvidiactl") else "this machine has no NVIDIA GPU"
 
 
 class OpenMpi(System):
@@ -149,6 +168,12 @@ class OpenMpi(System):
         root = ["--allow-run-as-root"] if os.getuid() == 0 else []
         return [self._launcher, *root, *binding, "-n", str(ranks)]
 
+    def between(self, build, hosts, rsh, arguments, environment):
+        variables = [word for name in environment for word in ("-x", name)]
+        return [self._launcher, "--allow-run-as-root", "--bind-to", "none", "--mca", "plm", "rsh", "--mca",
+                "plm_rsh_agent", rsh, "--host", ",".join(hosts), "-n", "2", *variables,
+                os.path.join(build, "bin", self.program), *arguments]
+
     def environment(self):
         return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -162,6 +187,11 @@ class Mpich(System):
 
     def launcher(self, build, ranks, cores):
         return ["mpirun.mpich", *(["-bind-to", "core"] if ranks <= cores else []), "-n", str(ranks)]
+
+    def between(self, build, hosts, rsh, arguments, environment):
+        return ["mpirun.mpich", "-launcher", "ssh", "-launcher-exec", rsh, "-localhost",
+                namespaces.FRONT_ADDRESS, "-hosts", ",".join(hosts), "-n", "2",
+                os.path.join(build, "bin", self.program), *arguments]
 
 
 class Tool(System):
@@ -195,6 +225,7 @@ SYSTEMS = {
     "libfabric": Tool("libfabric's fi_pingpong", "libfabric", "fi_pingpong", "libfabric-bin"),
     "gex": Gex(),
     "gexperf": Gexperf(),
+    "gexperf_cuda": GexperfCuda(),
     "openmpi": OpenMpi(),
     "mpich": Mpich(),
     "shmem": OpenMpi("OpenSHMEM of Open MPI", "peer_shmem", "oshrun"),

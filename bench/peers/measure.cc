@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 namespace peers {
 
@@ -92,6 +93,16 @@ void print(const std::string& name, std::size_t size, const std::vector<double>&
   std::fflush(stdout);
 }
 
+/// Bytes of memory of this process, of shared pages its part. 0: unknown.
+std::size_t memory() {
+  std::ifstream lines("/proc/self/smaps_rollup");
+  for (std::string word; lines >> word;) {
+    std::size_t kibibytes = 0;
+    if (word == "Pss:" && lines >> kibibytes) return kibibytes << 10;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Nest::Nest(unsigned dims, std::size_t element_bytes, std::size_t elements)
@@ -104,8 +115,7 @@ Nest::Nest(unsigned dims, std::size_t element_bytes, std::size_t elements)
   }
 }
 
-unsigned dimensions_of(const std::string& name) {
-  constexpr const char* begin = "strided.";
+unsigned dimensions_of(const std::string& name, const char* begin) {
   if (name.rfind(begin, 0) != 0) return 0;
   return static_cast<unsigned>(std::atoi(name.c_str() + std::strlen(begin)));
 }
@@ -125,6 +135,8 @@ void measure(Library& library, int argc, char** argv) {
     }
   }
   library.barrier();
+  if (options.wanted.empty() && library.rank() == 0)
+    std::printf("{\"row\": \"memory\", \"bytes\": [%zu]}\n", memory());
 }
 
 }  // namespace peers

@@ -3,10 +3,11 @@
 // the command line, how many repetitions make a sample, the clock, and what is printed.
 //
 //   PROGRAM [--samples N] [--ms MILLISECONDS] NAME:SIZE,SIZE...
-//   PROGRAM                        starts and ends
+//   PROGRAM                        starts and ends; prints the memory that it has then
 //
 // For each name and size rank 0 prints a line of JSON, {"row": "NAME.SIZE", "ns": [...]}:
-// nanoseconds of one operation, for each sample. What the library does not have is left out.
+// nanoseconds of one operation, for each sample. What the library does not have is left out. The
+// memory is one line, {"row": "memory", "bytes": [...]}.
 
 #include <cstddef>
 #include <cstdint>
@@ -71,6 +72,12 @@ void in_windows(std::uint64_t repetitions, std::size_t bytes, Begin begin, Wait 
   }
 }
 
+/// The place of element `i` of an indexed transfer, one in each four places at no regular distance:
+/// some libraries make one stride of regular ones when the type is committed.
+constexpr std::size_t place_of(std::size_t i) {
+  return 4 * i + i * i / 3 % 4;
+}
+
 /// A loop of elements of which one in four places is used, as so many nested loops of as equal
 /// lengths as can be.
 struct Nest {
@@ -82,7 +89,7 @@ struct Nest {
 };
 
 /// What of "strided.3" stands behind the point; 0: the name begins otherwise.
-unsigned dimensions_of(const std::string& name);
+unsigned dimensions_of(const std::string& name, const char* begin = "strided.");
 
 /// Measures what the command line asks for. Ends the program with status 2 if it is wrong.
 void measure(Library& library, int argc, char** argv);

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "measure.h"
 
@@ -133,7 +134,8 @@ class Gex final : public peers::Library {
   Gex(int* argc, char*** argv) {
     gex_Client_t client{};
     gex_EP_t endpoint{};
-    require(gex_Client_Init(&client, &endpoint, &team_, "PEERS", argc, argv, 0), "gex_Client_Init");
+    require(gex_Client_Init(&client, &endpoint, &team_, "PEERS", argc, argv, GEX_FLAG_USES_GASNET1),
+            "gex_Client_Init");
     const std::size_t window = peers::window_for(*argc);
     buffer_.resize(peers::buffer_for(*argc));
     gex_AM_Entry_t table[] = {
@@ -187,6 +189,7 @@ class Gex final : public peers::Library {
     if (name.rfind("fadd.", 0) == 0) return fetch_add(name.substr(std::strlen("fadd.")));
     if (name == "hot_spot") return hot_spot();
     if (const unsigned dims = peers::dimensions_of(name)) return strided(dims, 8, bytes);
+    if (const unsigned dims = peers::dimensions_of(name, "nested.")) return nested(dims, bytes);
     if (name.rfind("inattentive.", 0) == 0) return inattentive(name);
     if (name == "barrier")
       return [this](std::uint64_t n) {
@@ -194,6 +197,7 @@ class Gex final : public peers::Library {
       };
     if (name == "broadcast" || name == "broadcast.segment")
       return broadcast(bytes, name == "broadcast" ? buffer_.data() : in_segment(0));
+    if (name == "exchange") return exchange(bytes);
     if (name == "sum") return sum(bytes, client_buffer, buffer_.data());
     if (name == "sum.segment") return sum(bytes, in_segment(0), in_segment(peers::max_bytes));
     if (name == "rows") return strided(3, 64, bytes);
@@ -246,6 +250,7 @@ class Gex final : public peers::Library {
         gex_RMA_PutNBI(team_, 1, segment_of_[1], buffer_.data(), bytes, GEX_EVENT_NOW, 0);
       });
     if (name == "put.event") return puts_by_event(bytes);
+    if (name == "put.bounced") return puts_through_segment(bytes);
     return {};
   }
 
@@ -274,6 +279,26 @@ class Gex final : public peers::Library {
     });
   }
 
+  /// Puts of pieces that are first copied to two buffers in the segment: what is left where memory
+  /// outside cannot be registered.
+  Repeated puts_through_segment(std::size_t bytes) {
+    return by_root([this, bytes](std::uint64_t n) {
+      static constexpr std::size_t piece = std::size_t{64} << 10;
+      gex_Event_t under_way[2] = {GEX_EVENT_INVALID, GEX_EVENT_INVALID};
+      for (std::uint64_t i = 0; i < n; ++i) {
+        for (std::size_t done = 0, turn = 0; done < bytes; done += piece, turn = 1 - turn) {
+          const std::size_t now = bytes - done < piece ? bytes - done : piece;
+          std::byte* const between = mine_ + turn * piece;
+          gex_Event_Wait(under_way[turn]);
+          std::memcpy(between, buffer_.data() + done, now);
+          under_way[turn] =
+              gex_RMA_PutNB(team_, 1, segment_of_[1] + done, between, now, GEX_EVENT_DEFER, 0);
+        }
+        for (gex_Event_t& one : under_way) gex_Event_Wait(std::exchange(one, GEX_EVENT_INVALID));
+      }
+    });
+  }
+
   Repeated message(const std::string& name, std::size_t bytes) {
     if (bytes > gex_AM_MaxRequestMedium(team_, 1, nullptr, 0, 0) ||
         bytes > gex_AM_MaxReplyMedium(team_, 1, nullptr, 0, 0))
@@ -295,6 +320,7 @@ class Gex final : public peers::Library {
         gex_AM_CommitRequestMedium0(prepared, negotiated_request, bytes);
       });
     if (name == "am.flood") return message_flood(bytes);
+    if (name == "am.all") return messages_to_all(bytes);
     return {};
   }
 
@@ -324,6 +350,19 @@ class Gex final : public peers::Library {
         serve(n);
         gex_AM_RequestShort0(team_, 0, flood_done, 0);
       }
+    };
+  }
+
+  /// A message from each rank to each other.
+  Repeated messages_to_all(std::size_t bytes) {
+    return [this, bytes](std::uint64_t n) {
+      for (std::uint64_t i = 0; i < n; ++i) {
+        for (gex_Rank_t next = 1; next < size(); ++next)
+          gex_AM_RequestMedium0(team_, (rank() + next) % size(), flood_request, buffer_.data(),
+                                bytes, GEX_EVENT_NOW, 0);
+      }
+      serve(n * (size() - 1));
+      barrier();
     };
   }
 
@@ -374,6 +413,17 @@ class Gex final : public peers::Library {
     return [this, bytes, data](std::uint64_t n) {
       for (std::uint64_t i = 0; i < n; ++i)
         gex_Event_Wait(gex_Coll_BroadcastNB(team_, 0, data, data, bytes, 0));
+      barrier();
+    };
+  }
+
+  /// `bytes` from each rank to each.
+  Repeated exchange(std::size_t bytes) {
+    if (bytes * size() > peers::max_bytes) return {};
+    return [this, bytes](std::uint64_t n) {
+      for (std::uint64_t i = 0; i < n; ++i)
+        gasnet_coll_exchange(GASNET_TEAM_ALL, client_buffer, buffer_.data(), bytes,
+                             GASNET_COLL_LOCAL | GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC);
       barrier();
     };
   }
@@ -446,14 +496,29 @@ class Gex final : public peers::Library {
     });
   }
 
+  /// A put for each element, in as many loops: what is left without folding.
+  Repeated nested(unsigned dims, std::size_t bytes) {
+    constexpr std::size_t element_bytes = 8;
+    const peers::Nest nest(dims, element_bytes, bytes / element_bytes);
+    return flood(bytes, [this, nest, dims] { put_nested(nest, dims, 0); });
+  }
+  void put_nested(const peers::Nest& nest, unsigned dims, std::ptrdiff_t at) {
+    if (dims == 0) {
+      gex_RMA_PutNBI(team_, 1, segment_of_[1] + at, mine_ + at, 8, GEX_EVENT_DEFER, 0);
+      return;
+    }
+    for (std::size_t i = 0; i < nest.count[dims - 1]; ++i, at += nest.strides[dims - 1])
+      put_nested(nest, dims - 1, at);
+  }
+
   Repeated indexed(std::size_t bytes) {
     constexpr std::size_t element_bytes = 8;
     const std::size_t elements = bytes / element_bytes;
     std::vector<void*> to(elements);
     std::vector<void*> from(elements);
     for (std::size_t i = 0; i < elements; ++i) {
-      to[i] = segment_of_[1] + 4 * element_bytes * i;
-      from[i] = mine_ + 4 * element_bytes * i;
+      to[i] = segment_of_[1] + element_bytes * peers::place_of(i);
+      from[i] = mine_ + element_bytes * peers::place_of(i);
     }
     return flood(bytes, [this, to, from] {
       gex_VIS_IndexedPutNBI(team_, 1, to.size(), to.data(), element_bytes, from.size(), from.data(),

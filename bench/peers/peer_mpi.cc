@@ -46,7 +46,7 @@ std::shared_ptr<Datatype> strided(unsigned dims, std::size_t element_bytes, std:
 std::shared_ptr<Datatype> indexed(std::size_t element_bytes, std::size_t elements) {
   std::vector<MPI_Aint> places(elements);
   for (std::size_t i = 0; i < elements; ++i)
-    places[i] = static_cast<MPI_Aint>(4 * element_bytes * i);
+    places[i] = static_cast<MPI_Aint>(element_bytes * peers::place_of(i));
   MPI_Datatype type{};
   MPI_Type_create_hindexed_block(static_cast<int>(elements), static_cast<int>(element_bytes),
                                  places.data(), MPI_BYTE, &type);
@@ -103,6 +103,8 @@ class Mpi final : public peers::Library {
           MPI_Bcast(buffer_.data(), count, MPI_BYTE, 0, MPI_COMM_WORLD);
         barrier();
       };
+    if (name == "exchange") return exchange(bytes);
+    if (name == "message.all") return [this, count](std::uint64_t n) { messages_to_all(n, count); };
     if (name == "sum") return sum(count / static_cast<int>(sizeof(double)));
     constexpr std::size_t element_bytes = 8;
     if (const unsigned dims = peers::dimensions_of(name)) {
@@ -175,6 +177,26 @@ class Mpi final : public peers::Library {
     }
   }
 
+  /// A message from each rank to each other, as many rounds at once as make a window of messages.
+  void messages_to_all(std::uint64_t n, int bytes) {
+    std::vector<MPI_Request> requests;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      for (int next = 1; next < size_; ++next) {
+        char* const received = buffer_.data() + buffer_.size() / 2;
+        MPI_Request both[2];
+        MPI_Irecv(received, bytes, MPI_BYTE, (rank_ + size_ - next) % size_, tag, MPI_COMM_WORLD,
+                  &both[0]);
+        MPI_Isend(buffer_.data(), bytes, MPI_BYTE, (rank_ + next) % size_, tag, MPI_COMM_WORLD,
+                  &both[1]);
+        requests.insert(requests.end(), both, both + 2);
+      }
+      if (requests.size() < 2 * peers::message_window && i + 1 != n) continue;
+      MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+      requests.clear();
+    }
+    barrier();
+  }
+
   /// `what` is a type, and for a flood ".flood" behind it.
   Repeated fetch_add(std::string what) {
     constexpr const char* behind = ".flood";
@@ -204,6 +226,18 @@ class Mpi final : public peers::Library {
                              window_);
           },
           [this] { MPI_Win_flush(0, window_); });
+      barrier();
+    };
+  }
+
+  /// `bytes` from each rank to each.
+  Repeated exchange(std::size_t bytes) {
+    if (bytes * size() > peers::max_bytes) return {};
+    const int count = static_cast<int>(bytes);
+    return [this, count](std::uint64_t n) {
+      char* const result = buffer_.data() + buffer_.size() / 2;
+      for (std::uint64_t i = 0; i < n; ++i)
+        MPI_Alltoall(buffer_.data(), count, MPI_BYTE, result, count, MPI_BYTE, MPI_COMM_WORLD);
       barrier();
     };
   }

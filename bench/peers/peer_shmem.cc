@@ -4,7 +4,9 @@
 
 #include <shmem.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "measure.h"
 
@@ -20,6 +22,7 @@ class Shmem final : public peers::Library {
         buffer_(peers::buffer_for(argc)) {
     std::memset(window_, 0, peers::window_for(argc));
     shared_[0] = shared_[1] = 0;
+    for (auto& words : synced_) std::fill(std::begin(words), std::end(words), SHMEM_SYNC_VALUE);
     barrier();
   }
 
@@ -55,6 +58,7 @@ class Shmem final : public peers::Library {
       return [this](std::uint64_t n) {
         for (std::uint64_t i = 0; i < n; ++i) barrier();
       };
+    if (name == "exchange") return exchange(bytes);
     if (name == "hot_spot")
       return [this](std::uint64_t n) {
         for (std::uint64_t i = 0; i < n; ++i) add_to(0);
@@ -64,6 +68,17 @@ class Shmem final : public peers::Library {
   }
 
  private:
+  /// `bytes` from each rank to each, between two quarters of the window.
+  Repeated exchange(std::size_t bytes) {
+    if (bytes % sizeof(std::uint64_t) != 0 || bytes * size() > peers::max_bytes) return {};
+    return [this, bytes](std::uint64_t n) {
+      for (std::uint64_t i = 0; i < n; ++i)
+        shmem_alltoall64(window_ + peers::max_bytes, window_, bytes / sizeof(std::uint64_t), 0, 0,
+                         shmem_n_pes(), synced_[i % 2]);
+      shmem_barrier_all();
+    };
+  }
+
   void add_to(int rank) {
     shmem_long_atomic_fetch_add(reinterpret_cast<long*>(shared_ + 1), 1, rank);
   }
@@ -84,6 +99,8 @@ class Shmem final : public peers::Library {
   char* window_;
   std::uint64_t* shared_;  ///< one word that the root hands on, and one that is added to
   std::vector<char> buffer_;
+  /// Two in turn, as the call needs them: one is free again when the next call has begun.
+  inline static long synced_[2][SHMEM_ALLTOALL_SYNC_SIZE];
 };
 
 }  // namespace

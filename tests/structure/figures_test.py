@@ -22,6 +22,7 @@ sys.path.insert(0, str(FOLDER))
 
 import catalogue  # noqa: E402  below the path
 import figures  # noqa: E402
+import hosts  # noqa: E402
 import parts  # noqa: E402
 import results  # noqa: E402
 import session  # noqa: E402
@@ -148,6 +149,24 @@ class Sessions(unittest.TestCase):
         found, _ = self.run_session(scale, [self.figure("a", 4), self.figure("b", 1)])
         self.assertEqual(found[1]["series"][0]["left_out"], session.NO_TIME)
 
+    def test_figures_between_hosts_are_left_out_without_fault_where_there_are_none(self):
+        one = dataclasses.replace(self.figure("a", 1), hosts=True)
+        with unittest.mock.patch.object(hosts.namespaces.Network, "__enter__",
+                                        side_effect=hosts.namespaces.Forbidden("no root")):
+            found, commands = self.run_session(systems.QUICK, [one, self.figure("b", 1)])
+        self.assertEqual(len(commands), systems.QUICK.rounds)
+        self.assertIn("no root", found[0]["series"][0]["left_out"])
+        self.assertTrue(found[0]["series"][0]["excused"])
+        self.assertFalse(found[1]["series"][0]["excused"])
+
+    def test_every_library_starts_a_rank_on_each_of_two_hosts(self):
+        of_hosts = [one for one in catalogue.FIGURES if one.hosts]
+        self.assertTrue(of_hosts)
+        for one in of_hosts:
+            for of_figure in session.started(one, systems.TINY, "/b", 2)["series"]:
+                self.assertIn("host1,host2", of_figure["command"])
+                self.assertIn("RSH", of_figure["command"])
+
     def test_figures_of_one_command_share_its_runs(self):
         one = self.figure("a", 1)
         found, commands = self.run_session(systems.FULL, [one, dataclasses.replace(one, name="again")])
@@ -156,6 +175,18 @@ class Sessions(unittest.TestCase):
 
 
 class Catalogue(unittest.TestCase):
+    def test_a_size_that_is_no_x_stands_behind_the_row(self):
+        one = parts.Figure("a", "t", "p", "n", (2, 4), (), parts.MICROSECONDS, x="ranks")
+        for row, argument, printed in (("barrier", "barrier:8", "barrier.8"),
+                                       ("sum:1024", "sum:1024", "sum.1024")):
+            arguments, rows = parts.peer_arguments(one, row, [4], systems.TINY)
+            self.assertEqual((arguments[-1], rows), (argument, {4: printed}))
+        self.assertEqual(parts.peer_arguments(one, parts.MEMORY, [4], systems.TINY), ([], {4: "memory"}))
+
+    def test_memory_is_printed_in_bytes_and_time_in_nanoseconds(self):
+        self.assertEqual(systems.rows_of_lines('{"row": "memory", "bytes": [5]}\n{"row": "a.8", "ns": [1, 2]}'),
+                         {"memory": [5], "a.8": [1, 2]})
+
     def test_every_series_has_a_system_and_rows_for_all_its_points(self):
         for one in catalogue.FIGURES:
             for scale in figures.SCALES.values():
