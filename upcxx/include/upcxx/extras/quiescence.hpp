@@ -58,9 +58,11 @@ class quiescence {
   }
 
  private:
+  // Without initializers, which Clang needs to see the end of the class for: objects begin as
+  // zeros.
   struct Counts {
-    long sent = 0;
-    long ended = 0;
+    long sent;
+    long ended;
   };
   using Shared = dist_object<Counts>;
   Shared counts_;

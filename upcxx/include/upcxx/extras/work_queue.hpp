@@ -22,7 +22,7 @@ class work_queue {
   }
 
   /// Calls `function` with each task, the newest first, until none is left on any member. The
-  /// function may push more; it is to be no collective. An idle member asks others in turn for the
+  /// function may push more, and calls no collective. An idle member asks others in turn for the
   /// older half of what they have. Collective, with user progress.
   ///
   /// Tasks that are left are detected as in quiescence::wait(), by the numbers of tasks that
@@ -63,9 +63,11 @@ class work_queue {
   }
 
  private:
+  // Without initializers, which Clang needs to see the end of the class for: objects begin as
+  // zeros.
   struct Counts {
-    long pushed = 0;
-    long run = 0;
+    long pushed;
+    long run;
   };
   struct Queue {
     std::deque<T> tasks;
