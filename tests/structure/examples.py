@@ -48,8 +48,13 @@ class Checker:
 
     @staticmethod
     def help_of(program):
-        text = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=60,
-                              check=True).stdout
+        def text_of(*words):
+            return subprocess.run([program, *words, "--help"], capture_output=True, text=True, timeout=60,
+                                  check=True).stdout
+        text = text_of()
+        # A command's own, as of `gextrace predict`.
+        for command in re.findall(r"^ +or: +\S+ ([a-z]+) ", text, re.MULTILINE):
+            text += text_of(command)
         return set(re.findall(r"(?<![\w-])(--?[a-zA-Z][\w-]*)", text)) | {"--help"}
 
     def failures(self, line):
