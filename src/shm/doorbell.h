@@ -186,6 +186,15 @@ class alignas(cache_line) BasicDoorbell {
     Policy::fetch_and_acquire(word_, ~elsewhere);
   }
 
+  /// By one who is to be woken elsewhere, without a sleep around which this call would be: asks for
+  /// that. Returns true if it was asked for before and nothing has rung since: the caller, who has
+  /// looked for work since then, may sleep. Otherwise it has to look again. One thread at a time.
+  bool arm_elsewhere() noexcept {
+    if ((Policy::fetch_or_relaxed(word_, elsewhere) & elsewhere) != 0) return true;
+    fence_before_last_look();
+    return false;
+  }
+
   /// Wakes the threads that sleep on the word.
   void ring_for_others() noexcept {
     Policy::own_fence();

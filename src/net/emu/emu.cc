@@ -21,6 +21,7 @@
 #include "base/os_mapping.h"
 #include "base/os_memory.h"
 #include "net/emu/adapter.h"
+#include "net/emu/bells.h"
 #include "net/emu/layout.h"
 #include "net/emu/model.h"
 #include "net/emu/network.h"
@@ -63,7 +64,8 @@ class Emu {
       : host_(my_host),
         mapping_(std::move(mapped)),
         ports_(settings.timing, layout, mapping_.bytes(), host_.rank, settings.seed),
-        network_(host_, layout, mapping_.bytes(), settings.seed, ports_of(settings)),
+        bells_(bells_of(settings, layout)),
+        network_(host_, layout, mapping_.bytes(), settings.seed, ports_of(settings), bells_.get()),
         segments_(host_, layout, mapping_.bytes()),
         adapter_(adapter_of(settings)),
         transfers_(host_, segments_, ports_of(settings), settings.seed, settings.transfer_depth,
@@ -95,6 +97,10 @@ class Emu {
     network_.release(buffer);
   }
 
+  std::int32_t prepare_wait(std::span<int> descriptors, std::uint64_t& /*limit_ns*/) noexcept {
+    return bells_ != nullptr ? bells_->prepare(descriptors) : never_wakes;
+  }
+
   bool register_segment(const SegmentMemory& memory, void* key) {
     return segments_.enter(memory.address, memory.size, static_cast<Segments::Key*>(key)) == 0;
   }
@@ -103,14 +109,14 @@ class Emu {
   }
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done) {
-    return transfers_.put(remote, local, size, done, local_done, now());
+    return written(remote.peer, transfers_.put(remote, local, size, done, local_done, now()));
   }
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
     return transfers_.get(remote, local, size, done, now());
   }
   SendResult put_pieces(const Remote& remote, std::span<const RemotePiece> to,
                         std::span<const LocalPiece> from, void* done, void* local_done) {
-    return transfers_.put_pieces(remote, to, from, done, local_done, now());
+    return written(remote.peer, transfers_.put_pieces(remote, to, from, done, local_done, now()));
   }
   SendResult get_pieces(const Remote& remote, std::span<const RemotePiece> from,
                         std::span<const LocalPiece> to, void* done) {
@@ -124,12 +130,20 @@ class Emu {
   }
   SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
                     const void* operand1, const void* operand2, void* result, void* done) {
-    return transfers_.atomic(remote, data_type, operation, operand1, operand2, result, done, now());
+    return written(remote.peer, transfers_.atomic(remote, data_type, operation, operand1, operand2,
+                                                  result, done, now()));
   }
 
  private:
   Ports* ports_of(const Settings& settings) noexcept {
     return settings.timed != 0 ? &ports_ : nullptr;
+  }
+  /// None where sleeps would change what is measured or tried: a model's times are shorter, and a
+  /// seed's delays pass by polls.
+  std::unique_ptr<Bells> bells_of(const Settings& settings, const Layout& layout) const {
+    return settings.timed == 0 && settings.seed == 0
+               ? std::make_unique<Bells>(host_.rank, layout, mapping_.bytes())
+               : nullptr;
   }
   /// Its memory monitor is a thread, which is for clients that have some.
   std::unique_ptr<Adapter> adapter_of(const Settings& settings) const {
@@ -139,10 +153,16 @@ class Emu {
   Tick now() const noexcept {
     return timed_ ? ticks() : 0;
   }
+  /// That rank may wait for what an operation has written there.
+  SendResult written(std::uint32_t peer, SendResult result) noexcept {
+    if (bells_ != nullptr) bells_->ring(peer);
+    return result;
+  }
 
   const Host& host_;
   os::Mapping mapping_;
   Ports ports_;
+  std::unique_ptr<Bells> bells_;
   EmuNetwork network_;
   Segments segments_;
   std::unique_ptr<Adapter> adapter_;

@@ -5,6 +5,7 @@
 //   for each target, source and channel: a queue = its `done` word, then its records
 //   for each rank: what it lets peers reach (segments.h)
 //   until when each rank's port is taken, in each direction, and the bisection (ports.h)
+//   for each rank: its bell (bells.h)
 //
 // All parts are sparse: a page exists once it has been used. The words an idle poll reads stand
 // together (eight sources to a cache line); the words and records of one queue are on pages of
@@ -96,7 +97,11 @@ class Layout {
     return port_out(rank) + cache_line;
   }
   constexpr std::size_t bisection() const noexcept { return port_out(ranks_); }
-  constexpr std::size_t file_size() const noexcept { return round_up(bisection() + 1, page); }
+  /// Returns the place of a rank's bell, alone in its two cache lines.
+  constexpr std::size_t bell(std::uint32_t rank) const noexcept {
+    return bisection() + 2 * (1 + rank) * cache_line;
+  }
+  constexpr std::size_t file_size() const noexcept { return round_up(bell(ranks_), page); }
 
   /// A queue's place, found from an offset inside it.
   struct Place {

@@ -18,9 +18,10 @@ std::byte* bytes_of(Record& record) noexcept {
 }  // namespace
 
 EmuNetwork::EmuNetwork(const Host& host, const Layout& layout, std::span<std::byte> memory,
-                       std::uint64_t seed, Ports* ports)
+                       std::uint64_t seed, Ports* ports, Bells* bells)
     : host_(host),
       ports_(ports),
+      bells_(bells),
       layout_(layout),
       memory_(memory),
       all_(all_slots(layout.depth())),
@@ -113,6 +114,7 @@ SendResult EmuNetwork::send(Channel channel, std::uint32_t peer, std::span<const
   if (ports_ != nullptr)
     to.due.store(ports_->message(channel, peer, number, size, now), std::memory_order_relaxed);
   queue.publish(slot);
+  if (bells_ != nullptr) bells_->ring(peer);
   return sent;
 }
 
@@ -269,6 +271,8 @@ void EmuNetwork::deliver(std::uint32_t channel, std::uint32_t source, int slot) 
           start, max_message);
   host_.deliver(source, static_cast<Channel>(channel), bytes_of(from) + start, size);
   receiver(channel, source).finish(slot);
+  // It may wait for that room.
+  if (bells_ != nullptr) bells_->ring(source);
 }
 
 void EmuNetwork::check_invariants() const {

@@ -32,6 +32,7 @@
 
 #include "base/cache_line.h"
 #include "base/spin_lock.h"
+#include "net/emu/bells.h"
 #include "net/emu/layout.h"
 #include "net/emu/ports.h"
 #include "net/emu/reorder.h"
@@ -42,9 +43,10 @@ namespace gex::net::emu {
 class EmuNetwork {
  public:
   /// `seed` 0: no reordering. `ports`, which outlive this object, determine when messages arrive;
-  /// null: at once.
+  /// null: at once. `bells`, which outlive it too, are those of ranks that may sleep; null: none
+  /// do.
   EmuNetwork(const Host& host, const Layout& layout, std::span<std::byte> memory,
-             std::uint64_t seed, Ports* ports = nullptr);
+             std::uint64_t seed, Ports* ports = nullptr, Bells* bells = nullptr);
   EmuNetwork(const EmuNetwork&) = delete;
   EmuNetwork& operator=(const EmuNetwork&) = delete;
 
@@ -98,6 +100,7 @@ class EmuNetwork {
 
   const Host& host_;
   Ports* ports_;
+  Bells* bells_;
   Layout layout_;
   std::span<std::byte> memory_;
   std::uint64_t all_;

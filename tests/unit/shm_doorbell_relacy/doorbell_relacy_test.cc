@@ -405,6 +405,27 @@ struct Watched : rl::test_suite<Watched<Policy, handing>, 3> {
   }
 };
 
+/// One that asks to be woken elsewhere before a look, and sleeps if nothing has rung since it
+/// asked.
+template <class Policy>
+struct Armed : rl::test_suite<Armed<Policy>, 3>, OneBellForTwo<Policy> {
+  rl::atomic<std::uint32_t> woken;
+
+  void before() {
+    this->clear();
+    woken(RL_INFO).store(0, rl::mo_relaxed);
+    RelacyBell::elsewhere = &woken;
+  }
+  void thread(unsigned index) {
+    if (index == 1) return;
+    if (index == 2) return this->bring_all();
+    this->wait_for_all(index, [&](auto) {
+      woken(RL_INFO).exchange(0, rl::mo_relaxed);
+      if (this->bell.arm_elsewhere()) RelacyBell::sleep_elsewhere();
+    });
+  }
+};
+
 TEST(DoorbellInterleavings, NoRingIsMissedByASleeperThatBegins) {
   EXPECT_EQ((explore<Beginning<>>()), "");
 }
@@ -444,6 +465,12 @@ TEST(DoorbellInterleavings, TheLastToArriveWakesThoseThatSleep) {
 
 TEST(DoorbellInterleavings, NoRingIsMissedByEitherSleeperIfOneIsElsewhere) {
   EXPECT_EQ((explore<OneElsewhere<RelacyBell>>()), "");
+}
+TEST(DoorbellInterleavings, NoRingIsMissedByASleeperThatAsksForItBeforeItsLook) {
+  EXPECT_EQ((explore<Armed<RelacyBell>>()), "");
+}
+TEST(DoorbellSeededBug, OneThatAsksWithoutAFenceIsCaught) {
+  EXPECT_TRUE(is_lost_wake(explore<Armed<NoSleeperFence>>()));
 }
 TEST(DoorbellSeededBug, ARingThatGivesUpBesideAnotherSleeperIsCaught) {
   EXPECT_TRUE(is_lost_wake(explore<OneElsewhere<OneTry>>()));
