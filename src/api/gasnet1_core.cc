@@ -56,6 +56,10 @@ constinit thread_local gex::PollPatience empty_polls __attribute__((tls_model("i
 /// The calling thread's wait for a condition of the client's.
 constinit thread_local gex::Patience condition_wait
     __attribute__((tls_model("initial-exec"))){gex::WaitKind::client};
+/// What its last sleep was followed by.
+enum class LastSleep : std::uint8_t { none, message, silence };
+constinit thread_local LastSleep last_sleep __attribute__((tls_model("initial-exec"))) =
+    LastSleep::none;
 /// A poll has progressed since the last `gex_wait_pause_`.
 constinit thread_local bool has_progressed __attribute__((tls_model("initial-exec")));
 
@@ -109,7 +113,13 @@ void gex_wait_pause_(uint32_t* spins) {
   // The client's word: whether this wait has begun, and whether the core has been given up in it.
   constexpr std::uint32_t begun = 1;
   constexpr std::uint32_t given_up = 2;
-  if (*spins == 0) condition_wait.progressed();
+  if (*spins == 0) {
+    condition_wait.progressed();
+    if (last_sleep != LastSleep::none) {
+      gex::PatienceActions::history().client_wait_ended(last_sleep == LastSleep::message);
+      last_sleep = LastSleep::none;
+    }
+  }
   // A rank that serves others while it waits spins as at first, as in the library's own waits.
   if (has_progressed) {
     has_progressed = false;
@@ -122,8 +132,11 @@ void gex_wait_pause_(uint32_t* spins) {
   if (turn == gex::Turn::again) return;
   gex::note_condition_wait(/*first=*/(*spins & given_up) == 0);
   *spins |= given_up;
-  if (turn == gex::Turn::sleep)
+  if (turn == gex::Turn::sleep) {
     gex::sleep_for_wait(condition_wait, condition_wait.client_nap_ns(), look_once_more, nullptr);
+    last_sleep =
+        has_progressed || look_once_more(nullptr) ? LastSleep::message : LastSleep::silence;
+  }
   pthread_testcancel();
 }
 

@@ -133,10 +133,24 @@ class WaitHistory {
                   std::memory_order_relaxed);
   }
 
+  /// A wait of the client's own in which a thread slept is over. `by_message`: one followed its
+  /// last sleep.
+  void client_wait_ended(bool by_message) noexcept {
+    const std::uint32_t before = ended_by_messages_.load(std::memory_order_relaxed);
+    const std::uint32_t now = by_message ? std::min(before + 1, enough_by_messages) : 0;
+    if (now != before) ended_by_messages_.store(now, std::memory_order_relaxed);
+  }
+  /// Returns true if messages have ended the last ones of such waits.
+  bool messages_end_client_waits() const noexcept {
+    return ended_by_messages_.load(std::memory_order_relaxed) == enough_by_messages;
+  }
+
   WaitMode mode() const noexcept { return mode_.load(std::memory_order_relaxed); }
   void set_mode(WaitMode mode) noexcept { mode_.store(mode, std::memory_order_relaxed); }
 
  private:
+  static constexpr std::uint32_t enough_by_messages = 2;
+
   static std::uint32_t index(WaitKind kind) noexcept { return static_cast<std::uint32_t>(kind); }
 
   std::atomic<std::uint64_t> spin_ns_[wait_kinds] = {
@@ -145,6 +159,7 @@ class WaitHistory {
   std::atomic<std::uint32_t> quick_limit_{quick};
   std::atomic<std::uint32_t> poll_cost_{1};
   std::atomic<std::uint64_t> nap_ns_{shortest_nap_ns};
+  std::atomic<std::uint32_t> ended_by_messages_{0};
   std::atomic<WaitMode> mode_{WaitMode::automatic};
 };
 
@@ -216,13 +231,18 @@ class BasicPatience {
   /// costs time and no hang; but a sleeper whose time is up is moved to the processor of its timer,
   /// where it may be woken ten times later than on the one where its waker runs.
   static std::uint64_t nap_ns() noexcept { return Actions::history().nap_ns(); }
-  /// How long a wait may sleep that may be for something which rings no bell.
+  /// How long a wait may sleep that may be for something which rings no bell. Each nap costs some
+  /// 20 us of the processor: for half of the time that the wait has taken only where it is probably
+  /// for a message.
   std::uint64_t client_nap_ns() const noexcept {
-    return std::clamp<std::uint64_t>(lasted_ns() / 32, 50'000, WaitHistory::shortest_nap_ns);
+    const std::uint64_t part = Actions::history().messages_end_client_waits() ? 2 : 32;
+    return std::clamp<std::uint64_t>(lasted_ns() / part, 50'000, WaitHistory::shortest_nap_ns);
   }
-  /// After it has slept for so long.
+  /// After it has slept for so long. Unless it is followed by progress it sleeps again in the next
+  /// turn.
   void slept(std::uint64_t nanoseconds) noexcept {
     slept_ns_ += std::max<std::uint64_t>(nanoseconds, 1);
+    turns_ -= turns_ % per_look;
   }
 
  private:

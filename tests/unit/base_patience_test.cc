@@ -207,6 +207,25 @@ TEST_F(Waiting, ANapForWhatRingsNoBellIsShortAgainstTheWait) {
   EXPECT_EQ(patience.client_nap_ns(), 16 * ms);
 }
 
+TEST_F(Waiting, ANapIsLongerWhereClientsWaitsHaveLatelyBeenEndedByMessages) {
+  TestPatience patience(WaitKind::client);
+  until_sleep(patience);
+  Simulated::time += 8 * ms;
+  Simulated::history().client_wait_ended(/*by_message=*/true);
+  EXPECT_LE(patience.client_nap_ns(), 300 * us);
+  Simulated::history().client_wait_ended(/*by_message=*/true);
+  EXPECT_GE(patience.client_nap_ns(), 4 * ms);
+  Simulated::history().client_wait_ended(/*by_message=*/false);
+  EXPECT_LE(patience.client_nap_ns(), 300 * us);
+}
+
+TEST_F(Waiting, SleepsAgainAtOnceAfterASleepThatBroughtNothing) {
+  TestPatience patience(WaitKind::barrier);
+  until_sleep(patience);
+  patience.slept(16 * ms);
+  EXPECT_EQ(patience.next(/*may_sleep=*/true, /*here=*/true), Turn::sleep);
+}
+
 TEST_F(Waiting, NapsAreLongerTheMoreRanksShareACore) {
   TestPatience patience(WaitKind::operation);
   until_sleep(patience);

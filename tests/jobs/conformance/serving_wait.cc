@@ -43,14 +43,17 @@ void sleep_ms(long milliseconds) {
   REQUIRE(nanosleep(&time, nullptr) == 0);
 }
 
-/// Rank 0 is late, four times; the others wait meanwhile, and run for less than one part in `share`
-/// of the time in at least one of those: they spin for less than a millisecond, and look each 16
-/// ms, but on a busy machine a look may take long.
+/// Rank 0 is late, some times; the others wait meanwhile, and run for less than a hundredth of the
+/// time in at least one of those: they spin for less than a millisecond, and look each 16 ms, but
+/// on a busy machine a look may take long. Over a network it is a few system calls, and the network
+/// may ask for more of them: two hundredths bear that.
 template <class Late, class Wait>
-void wait_long(gex_TM_t team, const char* what, std::int64_t share, Late&& late, Wait&& wait) {
-  share /= times_slower;
+void wait_long(gex_TM_t team, const char* what, int rounds, Late&& late, Wait&& wait) {
+  gex_Rank_t neighbors = 0;
+  gex_System_QueryNbrhdInfo(nullptr, &neighbors, nullptr);
+  const std::int64_t share = (neighbors == gex_TM_QuerySize(team) ? 100 : 50) / times_slower;
   bool is_little = gex_TM_QueryRank(team) == 0;
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
     if (gex_TM_QueryRank(team) == 0) {
       sleep_ms(100);
@@ -73,11 +76,7 @@ void wait_long(gex_TM_t team, const char* what, std::int64_t share, Late&& late,
 
 void wait_long_in_each_call(gex_TM_t team) {
   const auto barrier = [team] { gex_Event_Wait(gex_Coll_BarrierNB(team, 0)); };
-  // Over a network a look is a few system calls, and the network may ask for more of them.
-  gex_Rank_t neighbors = 0;
-  gex_System_QueryNbrhdInfo(nullptr, &neighbors, nullptr);
-  const std::int64_t share = neighbors == gex_TM_QuerySize(team) ? 100 : 50;
-  wait_long(team, "a barrier", share, barrier, barrier);
+  wait_long(team, "a barrier", 4, barrier, barrier);
   const auto reduction = [team] {
     std::int32_t sum = 0;
     const std::int32_t one = 1;
@@ -85,10 +84,10 @@ void wait_long_in_each_call(gex_TM_t team) {
                                           nullptr, nullptr, 0));
     REQUIRE(sum == static_cast<std::int32_t>(gex_TM_QuerySize(team)));
   };
-  wait_long(team, "a reduction", share, reduction, reduction);
-  // It looks more often, for what puts bring.
+  wait_long(team, "a reduction", 4, reduction, reduction);
+  // It looks more often, for what puts bring, until two have been ended by messages.
   wait_long(
-      team, "GASNET_BLOCKUNTIL", 16,
+      team, "GASNET_BLOCKUNTIL", 6,
       [team] {
         for (gex_Rank_t rank = 1; rank < gex_TM_QuerySize(team); ++rank)
           gex_AM_RequestShort0(team, rank, GEX_AM_INDEX_BASE + 1, 0);
