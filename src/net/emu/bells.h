@@ -1,10 +1,11 @@
 #pragma once
 // How a rank that waits over emu sleeps until another rank has something for it.
 //
-// Each rank has a bell (shm/doorbell.h) in the network's memory, and a socket that whoever rings
-// makes readable while the rank sleeps. A rank rings the bell of a peer to which it has sent a
-// message, whose slot it has given back, or whose memory it has written: one load while that one is
-// awake. A bell may stay asked for after a sleep, so that one ring makes a system call for nothing.
+// Each rank has a bell (shm/doorbell.h) in the network's memory, and a socket that a rank which
+// rings makes readable while this one sleeps. A rank rings the bell of a peer to which it has sent
+// a message, whose slot it has given back, or whose memory it has written: one load while that one
+// is awake. A bell may stay asked for after a sleep, so that one ring makes a system call for
+// nothing.
 //
 // Requires: `memory` is the network's, as of EmuNetwork, and outlives this object. One object in a
 // process.
