@@ -39,7 +39,7 @@ TEST(CalledPolls, PollsAreCallsWhileOthersWantTheCore) {
     count_busy_poll();
   }
   EXPECT_EQ(wanted(), before + 1);
-  // Of a time that is long over.
+  // It was lost long ago.
   while (wanted() != before) {
     history.lost_core(PatienceActions::now() - ns_to_ticks(1000 * ms));
     count_busy_poll();
