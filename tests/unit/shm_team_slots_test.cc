@@ -63,7 +63,7 @@ TEST_F(Slots, NoTwoThingsOverlapAndAllMembersSeeThem) {
       one_.post_board(slot, member).read = ++value;
     }
   }
-  ASSERT_EQ(ranges.size(), std::size_t{count} * members * 5);
+  ASSERT_EQ(ranges.size(), std::size_t{count} * members * 7);
   const std::byte* behind = nullptr;
   for (const Range& range : ranges) {
     EXPECT_GE(range.from, behind);
@@ -88,7 +88,7 @@ TEST(TeamSlots, AreAsManyAsTheLimitHolds) {
     EXPECT_EQ(TeamSlots::count_within(0, size), min_team_slots);
     const std::uint64_t bytes = TeamSlots::bytes(size, 64);
     EXPECT_EQ(TeamSlots::count_within(bytes, size), 64U);
-    EXPECT_EQ(TeamSlots::count_within(bytes - 1, size), 48U);
+    EXPECT_EQ(TeamSlots::count_within(bytes - 1, size), 56U);
   }
 }
 
