@@ -38,6 +38,7 @@ void start_by_system(const Allocation& allocation, gex::launch::RemoteStart& rem
   if (allocation.remote_start.empty() || find_program(allocation.remote_start.front()).empty())
     return;
   remote.rsh = allocation.remote_start;
+  remote.words = allocation.start_words;
   remote.by_shell = false;
 }
 

@@ -82,7 +82,8 @@ class AllocationTest : public testing::Test {
                                    "OAR_JOB_ID",
                                    "OAR_NODEFILE",
                                    "FLUX_JOB_ID",
-                                   "FLUX_JOB_NNODES"})
+                                   "FLUX_JOB_NNODES",
+                                   "FLUX_URI"})
       ::unsetenv(name);
   }
   std::string file_;

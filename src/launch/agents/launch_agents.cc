@@ -84,7 +84,8 @@ std::string seconds_text(double seconds) {
 /// Returns true if the variable belongs to a login on one host rather than to the job.
 bool is_of_one_host(const std::string& variable) {
   const auto begins = [&variable](const char* prefix) { return variable.starts_with(prefix); };
-  return begins("HOSTNAME=") || begins("SSH_") || begins("XDG_") || begins("DBUS_");
+  return begins("HOSTNAME=") || begins("SSH_") || begins("XDG_") || begins("DBUS_") ||
+         begins("FLUX_URI=");
 }
 
 std::vector<std::string> environment() {
@@ -138,7 +139,9 @@ std::vector<std::string> LaunchAgents::command_for(std::uint32_t host) const {
   const std::string& name = launch_.hosts[host].name;
   if (os::is_this_host(name)) return {own_path(), host_part_argument};
   std::vector<std::string> words = remote_.rsh;
-  words.insert(words.end(), {name, remote_.by_shell ? shell_word(remote_.gexrun) : remote_.gexrun,
+  const auto word = remote_.words.find(name);
+  words.insert(words.end(), {word == remote_.words.end() ? name : word->second,
+                             remote_.by_shell ? shell_word(remote_.gexrun) : remote_.gexrun,
                              host_part_argument});
   return words;
 }

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,9 +26,10 @@ namespace gex::launch {
 
 /// How a command is started on another host.
 struct RemoteStart {
-  std::vector<std::string> rsh;  ///< the words before the host's name and the command
-  bool by_shell = true;          ///< a shell splits the command into words there
-  std::string gexrun;            ///< path of gexrun on the other host
+  std::vector<std::string> rsh;              ///< the words before the host's name and the command
+  std::map<std::string, std::string> words;  ///< the word for a host where it is not its name
+  bool by_shell = true;                      ///< a shell splits the command into words there
+  std::string gexrun;                        ///< path of gexrun on the other host
 };
 
 /// Runs a job of several hosts and returns its exit status. Called once in a process, which then

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
@@ -126,9 +127,42 @@ std::uint32_t number_of_hosts(const BatchSystem& system) {
   return 0;
 }
 
+/// What a command of the shell prints; empty if it fails.
+std::string output_of(const char* command) {
+  std::FILE* const pipe = popen(command, "re");
+  if (pipe == nullptr) return {};
+  std::string output;
+  char piece[4096];
+  while (const std::size_t got = std::fread(piece, 1, sizeof piece, pipe))
+    output.append(piece, got);
+  return pclose(pipe) == 0 ? output : std::string();
+}
+
+/// The Flux instance whose initial program (flux alloc, flux batch) this process belongs to. It
+/// hides a batch system around it. A job of Flux's has a number besides.
+std::optional<Allocation> flux_instance() {
+  if (value_of("FLUX_URI") == nullptr || value_of("FLUX_JOB_ID") != nullptr) return std::nullopt;
+  std::string list = output_of("flux getattr hostlist </dev/null 2>/dev/null");
+  list.erase(list.find_last_not_of(" \n") + 1);
+  const auto names = expand_host_list(list);
+  if (!names) return std::nullopt;
+  Allocation found;
+  found.system = "this Flux instance";
+  found.hosts_from = "flux getattr hostlist";
+  found.remote_start = {"flux", "exec"};
+  for (std::size_t broker = 0; broker < names->size(); ++broker) {
+    const std::string& name = (*names)[broker];
+    if (!add_slots(name, 1, found.hosts)) return std::nullopt;
+    found.start_words.try_emplace(name, "--rank=" + std::to_string(broker));
+  }
+  found.host_count = static_cast<std::uint32_t>(found.hosts.size());
+  return found;
+}
+
 }  // namespace
 
 std::optional<Allocation> allocation() {
+  if (auto instance = flux_instance()) return instance;
   for (const BatchSystem& system : systems) {
     const char* const job = value_of(system.job);
     const char* const list = value_of(system.hosts);

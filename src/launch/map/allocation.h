@@ -3,6 +3,7 @@
 // there.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Allocation {
   /// passes its standard input on, and leaves the program's words alone. Empty if the system has
   /// none, or it is not installed here.
   std::vector<std::string> remote_start;
+  /// The word for a host in that command, where it is not the host's name.
+  std::map<std::string, std::string> start_words;
 };
 
 /// The allocation that the environment describes (Slurm, PBS, LSF, Grid Engine, Cobalt, OAR, Flux).

@@ -20,6 +20,7 @@ struct SystemCommands {
     add("srun", "--nodelist");
     add("blaunch", "");
     add("qrsh", "-inherit");
+    add("flux", "exec");
   }
   SystemCommands(const SystemCommands&) = delete;
   SystemCommands& operator=(const SystemCommands&) = delete;
@@ -29,7 +30,7 @@ struct SystemCommands {
   void add(const std::string& name, const std::string& before_host) const {
     const std::string script = folder + "/" + name;
     std::ofstream file(script);
-    file << "#!/bin/sh\n";
+    file << "#!/bin/sh\n[ \"$1\" != getattr ] || exec echo 'nowhere[1-2]'\n";
     if (!before_host.empty())
       file << "until [ \"$1\" = " << before_host << " ]; do shift; done\nshift\n";
     file << "echo \"" << name << " reaches $1\" >&2\nshift\nexec \"$@\"\n";
@@ -86,6 +87,30 @@ TEST(Allocation, OfOtherSystemsIsUsed) {
                      .variable("PE_HOSTFILE", commands.folder + "/hosts")
                      .run(),
                  "qrsh");
+}
+
+TEST(Allocation, OfFluxIsTheInstanceWhoseBrokersAreReachedByNumber) {
+  const SystemCommands commands;
+  const Outcome outcome = Command({gexrun, "-n", "4", probe, "who"})
+                              .variable("PATH", commands.path())
+                              .variable("FLUX_URI", "local:///nowhere")
+                              // An instance may have been started by another system.
+                              .variable("LSB_JOBID", "7")
+                              .variable("LSB_HOSTS", "nowhere3")
+                              .run();
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_EQ(places(outcome, "host 0"), 2) << outcome.output;
+  EXPECT_EQ(places(outcome, "host 1"), 2) << outcome.output;
+  EXPECT_EQ(lines_with(outcome.error, "flux reaches --rank=0"), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, "flux reaches --rank=1"), 1) << outcome.error;
+  // A task of a job of Flux's is one of many gexruns.
+  const Outcome task = Command({gexrun, "-n", "2", probe, "who"})
+                           .variable("PATH", commands.path())
+                           .variable("FLUX_URI", "local:///nowhere")
+                           .variable("FLUX_JOB_ID", "f7")
+                           .variable("FLUX_JOB_NNODES", "1")
+                           .run();
+  expect_success(task);
 }
 
 TEST(Allocation, OfTooFewSlotsTakesMoreRanksAHost) {
