@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
                                 GEX_EVENT_NOW, 0, 1, 2, 3, 4);
         }),
         flooded([] {
-          const std::uint64_t by = 1;
+          std::uint64_t by = 1;
           upcxx::rpc_ff(peer, [by] { arrived = arrived + long(by); });
         }),
         measured(round_trips,

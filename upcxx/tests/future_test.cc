@@ -242,6 +242,11 @@ TEST(Persona, TakesCallsOfOtherThreads) {
   EXPECT_EQ(sum, calls);
 }
 
+TEST(Waiting, ForAFutureThatNothingMakesReadyIsRefused) {
+  EXPECT_DEATH(future<int>().wait(),
+               "future::wait: the future was made by its default constructor");
+}
+
 TEST(RestrictedContext, IsNamed) {
   upcxx::current_persona().lpc_ff([] {
     const promise<> other;

@@ -1,8 +1,10 @@
 // Serialization and remote procedure calls between all ranks. Prints nothing and ends with 0 if all
 // is right.
+#include <atomic>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <upcxx/upcxx.hpp>
 
 #include "allocations.h"
@@ -264,6 +266,52 @@ void steady_state() {
 #endif
 }
 
+/// Threads without the master persona call, and wait for their answers.
+void threads() {
+  constexpr int count = 8;
+  constexpr int calls = 100;
+  static int runs;
+  runs = 0;
+  upcxx::barrier();
+  std::atomic<int> ended{0};
+  std::vector<std::thread> all;
+  for (int i = 0; i < count; ++i) {
+    all.emplace_back([&ended, i] {
+      const int target = (upcxx::rank_me() + i) % upcxx::rank_n();
+      for (int j = 0; j < calls; ++j) {
+        const std::string answer = rpc(
+                                       target,
+                                       [](int in) {
+                                         REQUIRE(upcxx::master_persona().active_with_caller());
+                                         ++runs;
+                                         return std::string(300, char(in));
+                                       },
+                                       'a' + i)
+                                       .wait();
+        REQUIRE(answer == std::string(300, char('a' + i)));
+      }
+      ++ended;
+    });
+  }
+  while (ended < count) upcxx::progress();
+  for (std::thread& thread : all) thread.join();
+  upcxx::barrier();
+  REQUIRE(upcxx::reduce_all(runs, upcxx::op_fast_add).wait() == count * calls * upcxx::rank_n());
+}
+
+/// With UPCXX_RPC_PROGRESS=1 and UPCXX_RPC_BACKLOG=1M calls make room by themselves.
+void calls_make_room() {
+  constexpr int count = 200;
+  const std::vector<char> large(64 << 10);
+  static int runs = 0;
+  for (int i = 0; i < count; ++i) {
+    rpc_ff(
+        upcxx::rank_me(), [](const std::vector<char>&) { ++runs; }, large);
+    REQUIRE(i - runs <= 17);
+  }
+  while (runs < count) upcxx::progress();
+}
+
 struct Unmovable {
   explicit Unmovable(int value) : value(value) {}
   Unmovable(const Unmovable&) = delete;
@@ -303,12 +351,18 @@ void distributed_objects() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char**) {
   upcxx::init();
+  if (argc > 1) {
+    calls_make_room();
+    upcxx::finalize();
+    return 0;
+  }
   serialization();
   calls();
   without_answer();
   steady_state();
+  threads();
   distributed_objects();
   upcxx::finalize();
   return 0;

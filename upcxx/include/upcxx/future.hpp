@@ -295,7 +295,15 @@ class future {
   }
   void wait_for(const char* call) const {
     unsigned idle_steps = 0;
-    while (!is_ready()) detail::wait_step(call, idle_steps);
+    while (!is_ready()) {
+      if (!is_shared()) {
+        fatal_error(
+            "the future was made by its default constructor, or moved from, and never becomes "
+            "ready; wait for one that a promise or an operation gave",
+            call);
+      }
+      detail::wait_step(call, idle_steps);
+    }
   }
 
   // nullptr: ready, with the values in room_. never(): never ready.
