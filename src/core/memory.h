@@ -31,14 +31,17 @@
 
 namespace gex {
 
-/// Rows of a copy.
+/// Rows of a copy, or planes of such rows.
 struct Rows {
   std::byte* to;
   std::size_t to_stride;
   const std::byte* from;
   std::size_t from_stride;
   std::size_t width;  ///< bytes
-  std::size_t count;
+  std::size_t count;  ///< in each plane
+  std::size_t planes = 1;
+  std::size_t to_plane = 0;  ///< distances of planes, multiples of those of rows
+  std::size_t from_plane = 0;
 };
 
 /// All of a segment of the host's memory, as it is mapped here.
@@ -85,7 +88,8 @@ class MemoryKind {
   /// the process; null: there is none.
   virtual void* allocate_host(std::size_t bytes) const noexcept;
 
-  /// Begins to copy rows, of which each end has one every so many bytes, at least `width`.
+  /// Begins to copy rows, of which each end has one every so many bytes, at least `width`; planes
+  /// do not overlap either.
   virtual void begin_copy_rows(const Rows& rows, StdCompletion::Word* done,
                                StdCompletion::Word* local) const noexcept;
 

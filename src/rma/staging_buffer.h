@@ -5,6 +5,7 @@
 // Thread rules: any; one thread at a time uses a buffer.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "core/completion.h"
@@ -22,15 +23,17 @@ class StagingBuffer {
   StagingBuffer& operator=(const StagingBuffer&) = delete;
 
   std::byte* bytes() noexcept { return bytes_; }
-  /// The target of a copy to or from it.
+  /// The target of copies to or from it, and of how many; unless that is said, of one.
   CompletionTarget copied() noexcept { return &copied_; }
-  bool is_copied() const noexcept { return StdCompletion::load_acquire(copied_) != 0; }
+  void expect(std::uint32_t copies) noexcept { copies_ = copies; }
+  bool is_copied() const noexcept { return StdCompletion::load_acquire(copied_) == copies_; }
 
  private:
   StagingBuffer(std::byte* bytes, bool is_kept) noexcept : bytes_(bytes), is_kept_(is_kept) {}
 
   std::byte* bytes_;
   bool is_kept_;
+  std::uint32_t copies_ = 1;
   StdCompletion::Word copied_{0};
 };
 

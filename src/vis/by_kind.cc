@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "vis/walk.h"
+
 namespace gex::vis {
 
 namespace {
@@ -10,13 +12,79 @@ namespace {
 /// Drivers copy rows that are at most so far apart.
 constexpr std::ptrdiff_t max_stride = std::ptrdiff_t{1} << 30;
 
+bool is_of_rows(std::ptrdiff_t stride, std::size_t element) noexcept {
+  return stride >= static_cast<std::ptrdiff_t>(element) && stride <= max_stride;
+}
+
 /// Returns true if the innermost loop is one copy of rows at both ends.
 bool has_rows(const Shape& shape) noexcept {
-  const auto fits = [&](std::ptrdiff_t stride) {
-    return stride >= static_cast<std::ptrdiff_t>(shape.element) && stride <= max_stride;
+  return shape.dims != 0 && is_of_rows(shape.dim[0].stride[peer_end], shape.element) &&
+         is_of_rows(shape.dim[0].stride[own_end], shape.element);
+}
+
+/// Returns true if, of a shape that has rows, the next loop is one copy of planes at both ends.
+bool has_planes(const Shape& shape) noexcept {
+  const auto fits = [&](End end) {
+    const std::ptrdiff_t row = shape.dim[0].stride[end], plane = shape.dim[1].stride[end];
+    return plane <= max_stride && plane % row == 0 &&
+           plane / row >= static_cast<std::ptrdiff_t>(shape.dim[0].count);
   };
-  return shape.dims != 0 && fits(shape.dim[0].stride[peer_end]) &&
-         fits(shape.dim[0].stride[own_end]);
+  return shape.dims > 1 && fits(peer_end) && fits(own_end);
+}
+
+/// Begins to pack a region, or to unpack it, by copies that a transfer is made of.
+struct Packing {
+  const MemoryKind& kind;
+  CompletionTarget done;
+  bool to_region;
+  std::byte* packed;
+  std::uint32_t copies = 0;
+
+  void piece(std::byte* at, std::size_t size) noexcept {
+    if (to_region)
+      kind.begin_copy(at, packed, size, done, nullptr);
+    else
+      kind.begin_copy(packed, at, size, done, nullptr);
+    packed += size;
+    ++copies;
+  }
+  void rows(std::byte* first, std::ptrdiff_t stride, std::size_t count,
+            std::size_t element) noexcept {
+    if (count == 1 || !is_of_rows(stride, element)) {
+      for (std::size_t i = 0; i < count; ++i, first += stride) piece(first, element);
+      return;
+    }
+    const auto apart = static_cast<std::size_t>(stride);
+    if (to_region)
+      kind.begin_copy_rows({first, apart, packed, element, element, count}, done, nullptr);
+    else
+      kind.begin_copy_rows({packed, element, first, apart, element, count}, done, nullptr);
+    packed += count * element;
+    ++copies;
+  }
+};
+
+std::uint32_t pack(Packing packing, const StridedRegion& region, Cursor& cursor,
+                   std::size_t bytes) noexcept {
+  walk(
+      region, cursor, bytes,
+      [&](std::byte* at, std::size_t size) noexcept { packing.piece(at, size); },
+      [&](std::byte* first, std::ptrdiff_t stride, std::size_t count) noexcept {
+        packing.rows(first, stride, count, region.shape->element);
+      });
+  return packing.copies;
+}
+
+std::uint32_t pack(Packing packing, const BlockList& region, Cursor& cursor,
+                   std::size_t bytes) noexcept {
+  walk(region, cursor, bytes,
+       [&](std::byte* at, std::size_t size) noexcept { packing.piece(at, size); });
+  return packing.copies;
+}
+
+/// The packed bytes are read only.
+Packing unpacking(const MemoryKind& kind, const std::byte* from, CompletionTarget done) noexcept {
+  return {kind, done, /*to_region=*/true, const_cast<std::byte*>(from)};
 }
 
 }  // namespace
@@ -25,21 +93,29 @@ Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to
                               const std::byte* from, const Targets& targets) noexcept {
   const End from_end = to_end == peer_end ? own_end : peer_end;
   const bool by_rows = has_rows(shape);
-  const std::size_t at_once = by_rows ? shape.dim[0].count : 1;
+  const bool by_planes = by_rows && has_planes(shape);
+  Rows rows{};
+  if (by_rows) {
+    rows.to_stride = static_cast<std::size_t>(shape.dim[0].stride[to_end]);
+    rows.from_stride = static_cast<std::size_t>(shape.dim[0].stride[from_end]);
+    rows.width = shape.element;
+    rows.count = shape.dim[0].count;
+    rows.planes = 1;
+  }
+  if (by_planes) {
+    rows.planes = shape.dim[1].count;
+    rows.to_plane = static_cast<std::size_t>(shape.dim[1].stride[to_end]);
+    rows.from_plane = static_cast<std::size_t>(shape.dim[1].stride[from_end]);
+  }
+  const std::size_t at_once = by_rows ? rows.planes * rows.count : 1;
   std::uint32_t parts = 0;
   for (std::size_t i = 0; i < shape.elements; i += at_once, ++parts) {
-    std::byte* const out = to + shape.place(to_end, i);
-    const std::byte* const in = from + shape.place(from_end, i);
+    rows.to = to + shape.place(to_end, i);
+    rows.from = from + shape.place(from_end, i);
     if (by_rows)
-      kind.begin_copy_rows({.to = out,
-                            .to_stride = static_cast<std::size_t>(shape.dim[0].stride[to_end]),
-                            .from = in,
-                            .from_stride = static_cast<std::size_t>(shape.dim[0].stride[from_end]),
-                            .width = shape.element,
-                            .count = at_once},
-                           targets.done, targets.local);
+      kind.begin_copy_rows(rows, targets.done, targets.local);
     else
-      kind.begin_copy(out, in, shape.element, targets.done, targets.local);
+      kind.begin_copy(rows.to, rows.from, shape.element, targets.done, targets.local);
   }
   return {parts, /*source_in_use=*/true};
 }
@@ -64,6 +140,26 @@ Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::pt
     ++parts;
   }
   return {parts, /*source_in_use=*/true};
+}
+
+std::uint32_t begin_gather(const MemoryKind& kind, const StridedRegion& region, Cursor& cursor,
+                           std::size_t bytes, std::byte* to, CompletionTarget done) noexcept {
+  return pack({kind, done, /*to_region=*/false, to}, region, cursor, bytes);
+}
+std::uint32_t begin_gather(const MemoryKind& kind, const BlockList& region, Cursor& cursor,
+                           std::size_t bytes, std::byte* to, CompletionTarget done) noexcept {
+  return pack({kind, done, /*to_region=*/false, to}, region, cursor, bytes);
+}
+
+std::uint32_t begin_scatter(const MemoryKind& kind, const StridedRegion& region, Cursor& cursor,
+                            std::size_t bytes, const std::byte* from,
+                            CompletionTarget done) noexcept {
+  return pack(unpacking(kind, from, done), region, cursor, bytes);
+}
+std::uint32_t begin_scatter(const MemoryKind& kind, const BlockList& region, Cursor& cursor,
+                            std::size_t bytes, const std::byte* from,
+                            CompletionTarget done) noexcept {
+  return pack(unpacking(kind, from, done), region, cursor, bytes);
 }
 
 }  // namespace gex::vis

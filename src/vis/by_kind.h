@@ -2,9 +2,10 @@
 // Non-contiguous put and get by the copies of a kind of memory, where a kind of this process's
 // reaches both sides (rma/by_kind.h): a copy of rows for the innermost loop of a strided transfer,
 // a copy for each piece of what lists name. None is waited for; those that begin together are
-// completed together.
+// completed together. The ends of transfers that messages carry are packed and unpacked so, too.
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/initiate.h"
 #include "core/memory.h"
@@ -21,5 +22,18 @@ Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to
 Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::ptrdiff_t to_shift,
                             const BlockList& from, std::ptrdiff_t from_shift,
                             const Targets& targets) noexcept;
+
+/// As `gather` and `scatter` (region.h), where the region is memory of `kind`. Returns how many
+/// copies have begun, each of which completes `done` once.
+std::uint32_t begin_gather(const MemoryKind& kind, const StridedRegion& region, Cursor& cursor,
+                           std::size_t bytes, std::byte* to, CompletionTarget done) noexcept;
+std::uint32_t begin_gather(const MemoryKind& kind, const BlockList& region, Cursor& cursor,
+                           std::size_t bytes, std::byte* to, CompletionTarget done) noexcept;
+std::uint32_t begin_scatter(const MemoryKind& kind, const StridedRegion& region, Cursor& cursor,
+                            std::size_t bytes, const std::byte* from,
+                            CompletionTarget done) noexcept;
+std::uint32_t begin_scatter(const MemoryKind& kind, const BlockList& region, Cursor& cursor,
+                            std::size_t bytes, const std::byte* from,
+                            CompletionTarget done) noexcept;
 
 }  // namespace gex::vis

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vis/by_kind.h"
+
 namespace gex::vis {
 
 namespace {
@@ -217,6 +219,23 @@ void Described::scatter(std::size_t bytes, const std::byte* from) const noexcept
     vis::scatter(StridedRegion{&shape_, peer_end, first_}, cursor, bytes, from);
   else
     vis::scatter(list_, cursor, bytes, from);
+}
+
+std::uint32_t Described::begin_gather(const MemoryKind& kind, std::size_t bytes, std::byte* to,
+                                      CompletionTarget done) const noexcept {
+  Cursor cursor = start_;
+  return kind_ == Kind::strided ? vis::begin_gather(kind, StridedRegion{&shape_, peer_end, first_},
+                                                    cursor, bytes, to, done)
+                                : vis::begin_gather(kind, list_, cursor, bytes, to, done);
+}
+
+std::uint32_t Described::begin_scatter(const MemoryKind& kind, std::size_t bytes,
+                                       const std::byte* from,
+                                       CompletionTarget done) const noexcept {
+  Cursor cursor = start_;
+  return kind_ == Kind::strided ? vis::begin_scatter(kind, StridedRegion{&shape_, peer_end, first_},
+                                                     cursor, bytes, from, done)
+                                : vis::begin_scatter(kind, list_, cursor, bytes, from, done);
 }
 
 }  // namespace gex::vis

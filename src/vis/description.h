@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/completion.h"
+#include "core/memory.h"
 #include "vis/region.h"
 
 namespace gex::vis {
@@ -59,6 +61,12 @@ class Described {
 
   void gather(std::size_t bytes, std::byte* to) const noexcept;
   void scatter(std::size_t bytes, const std::byte* from) const noexcept;
+
+  /// The same where the part is memory of `kind` (by_kind.h).
+  std::uint32_t begin_gather(const MemoryKind& kind, std::size_t bytes, std::byte* to,
+                             CompletionTarget done) const noexcept;
+  std::uint32_t begin_scatter(const MemoryKind& kind, std::size_t bytes, const std::byte* from,
+                              CompletionTarget done) const noexcept;
 
  private:
   bool read_strided(std::uint32_t dims, const std::byte* message, std::size_t size,

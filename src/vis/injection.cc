@@ -8,6 +8,7 @@
 #include "am/deferred_send.h"
 #include "am/outbound.h"
 #include "am/prepare.h"
+#include "core/progress.h"
 #include "core/team.h"
 #include "core/thread.h"
 
@@ -17,6 +18,9 @@ namespace {
 
 /// Upper bound of the padded arguments of a message.
 constexpr unsigned max_args = 12;
+
+/// So many messages of a transfer wait for their payload, or for room, at a time.
+constexpr std::size_t max_staged_ahead = 8;
 
 am::Outbound medium(std::uint8_t handler, std::size_t bytes, unsigned arg_count,
                     const gex_AM_Arg_t* args) noexcept {
@@ -34,6 +38,8 @@ am::Outbound medium(std::uint8_t handler, std::size_t bytes, unsigned arg_count,
 struct Injection::DeferredMessages final : am::DeferredSend {
   struct Message {
     std::unique_ptr<std::byte[]> payload;
+    std::unique_ptr<rma::StagingBuffer> staged;  ///< instead of `payload`
+    CompletionTarget filled = nullptr;           ///< of `staged`
     std::size_t bytes = 0;
     alignas(16) gex_AM_Arg_t args[max_args] = {};
   };
@@ -47,11 +53,16 @@ struct Injection::DeferredMessages final : am::DeferredSend {
   bool advance() noexcept override {
     for (; sent < messages.size(); ++sent) {
       Message& next = messages[sent];
+      if (next.staged != nullptr) {
+        if (!next.staged->is_copied()) return false;
+        if (next.filled != nullptr) complete(std::exchange(next.filled, nullptr));
+      }
       am::Outbound message = medium(handler, next.bytes, arg_count, next.args);
       message.endpoints = endpoints;
-      message.payload = next.payload.get();
+      message.payload = next.staged != nullptr ? next.staged->bytes() : next.payload.get();
       if (am::send_request(jobrank, message, /*immediate=*/true) != 0) return false;
       next.payload.reset();
+      next.staged.reset();
     }
     return true;
   }
@@ -65,7 +76,7 @@ Injection::~Injection() {
   if (deferred_ != nullptr) am::defer(std::move(deferred_));
 }
 
-std::byte* Injection::begin_deferred(std::size_t max_bytes) noexcept {
+Injection::DeferredMessages& Injection::deferred() noexcept {
   if (deferred_ == nullptr) {
     const Target target = resolve(route_.tm, route_.rank);
     deferred_ = std::make_unique<DeferredMessages>();
@@ -74,7 +85,35 @@ std::byte* Injection::begin_deferred(std::size_t max_bytes) noexcept {
     deferred_->handler = kind_.handler();
     deferred_->arg_count = arg_count_;
   }
-  DeferredMessages::Message& message = deferred_->messages.emplace_back();
+  return *deferred_;
+}
+
+rma::StagingBuffer& Injection::begin_staged(const MemoryKind& kind) noexcept {
+  DeferredMessages& all = deferred();
+  if (!route_.immediate && all.messages.size() - all.sent >= max_staged_ahead) {
+    const Op op = Op::with_peer(OpKind::put, 0, all.jobrank, 0);
+    wait_until([&]() noexcept { return op; },
+               [&]() noexcept {
+                 all.advance();
+                 return all.messages.size() - all.sent < max_staged_ahead;
+               },
+               WaitCause::room);
+  }
+  DeferredMessages::Message& message = all.messages.emplace_back();
+  message.staged = rma::StagingBuffer::of(kind, /*may_wait=*/false);
+  return *message.staged;
+}
+
+void Injection::send_staged(std::size_t bytes, const gex_AM_Arg_t* args,
+                            CompletionTarget filled) noexcept {
+  DeferredMessages::Message& message = deferred_->messages.back();
+  message.bytes = bytes;
+  message.filled = filled;
+  am::copy_chunks(message.args, args, arg_count_ * sizeof *args);
+}
+
+std::byte* Injection::begin_deferred(std::size_t max_bytes) noexcept {
+  DeferredMessages::Message& message = deferred().messages.emplace_back();
   message.payload = std::make_unique<std::byte[]>(max_bytes);
   return message.payload.get();
 }

@@ -3,7 +3,8 @@
 //
 // They are built in place and wait for room, polling. Those of an immediate transfer neither wait
 // nor poll: the first may be refused, and the transfer with it; of the others, those that find no
-// room are deferred: copied, and sent by polls.
+// room are deferred: copied, and sent by polls. Messages whose payload comes from a device are
+// deferred as well, until it has come.
 
 #include <gasnetex.h>
 
@@ -12,6 +13,9 @@
 #include <memory>
 
 #include "am/internal.h"
+#include "core/completion.h"
+#include "core/memory.h"
+#include "rma/staging_buffer.h"
 #include "vis/route.h"
 
 namespace gex::vis {
@@ -31,9 +35,17 @@ class Injection {
   /// to 16.
   bool send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept;
 
+  /// A buffer for the next message's payload that copies of `kind` fill, who say so to the buffer.
+  /// The message is deferred until they are done. Waits while too many do, unless the transfer is
+  /// immediate; none is refused.
+  rma::StagingBuffer& begin_staged(const MemoryKind& kind) noexcept;
+  /// Sends it then. `filled`, unless that is null, is completed once the payload is in the buffer.
+  void send_staged(std::size_t bytes, const gex_AM_Arg_t* args, CompletionTarget filled) noexcept;
+
  private:
   struct DeferredMessages;
 
+  DeferredMessages& deferred() noexcept;
   std::byte* begin_deferred(std::size_t max_bytes) noexcept;
 
   Route route_;

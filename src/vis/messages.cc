@@ -1,9 +1,11 @@
 #include "vis/messages.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "am/internal.h"
 #include "am/limits.h"
@@ -14,6 +16,9 @@
 #include "base/tsan.h"
 #include "core/objects.h"
 #include "rma/reference.h"
+#include "rma/staging.h"
+#include "rma/staging_buffer.h"
+#include "vis/by_kind.h"
 #include "vis/description.h"
 #include "vis/injection.h"
 #include "vis/peer_completion.h"
@@ -43,10 +48,20 @@ struct PutWithNotice {
   std::uint32_t handler_and_size;
 };
 
+/// The kind of memory that an end of this process's lies in; null: the host's.
+const MemoryKind* kind_of(const StridedRegion& own) noexcept {
+  return kind_at(own.first);
+}
+const MemoryKind* kind_of(const BlockList& own) noexcept {
+  std::size_t i = 0;
+  while (own.length(i) == 0) ++i;
+  return kind_at(own.address(i));
+}
+
 template <class Region>
-std::uint32_t put_region(const Route& route, const Region& peer, const Region& own,
-                         std::size_t bytes, const PeerCompletion& notice,
-                         CompletionTarget target) noexcept {
+Injected put_region(const Route& route, const Region& peer, const Region& own, std::size_t bytes,
+                    const PeerCompletion& notice, const Targets& targets) noexcept {
+  const MemoryKind* const kind = kind_of(own);
   const bool notifies = notice.handler != 0;
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
@@ -61,29 +76,38 @@ std::uint32_t put_region(const Route& route, const Region& peer, const Region& o
   for (std::size_t left = bytes; left != 0; ++parts) {
     const std::size_t room =
         max_description < limit ? std::min(limit - max_description, left) + max_description : limit;
-    std::byte* out = messages.begin(notice_bytes + room);
-    if (out == nullptr) return 0;
+    rma::StagingBuffer* const staged = kind != nullptr ? &messages.begin_staged(*kind) : nullptr;
+    std::byte* out = staged != nullptr ? staged->bytes() : messages.begin(notice_bytes + room);
+    if (out == nullptr) return not_injected;
     if (notice_bytes != 0) std::memcpy(out, notice.payload, notice.size);
     out += notice_bytes;
     const Part part = describe(peer, at_peer, left, {room, room, room}, out);
-    gather(own, here, part.data_bytes, out + part.description_bytes);
+    out += part.description_bytes;
+    if (staged != nullptr)
+      staged->expect(begin_gather(*kind, own, here, part.data_bytes, out, staged->copied()));
+    else
+      gather(own, here, part.data_bytes, out);
     // The first arguments are those of a put without notice.
     const Packed packed(
-        PutWithNotice{{Wide(target), static_cast<std::uint32_t>(part.kind),
+        PutWithNotice{{Wide(targets.done), static_cast<std::uint32_t>(part.kind),
                        static_cast<std::uint32_t>(part.entries)},
                       number,
                       bytes,
                       static_cast<std::uint32_t>(notice.handler | notice.size << 8)});
-    if (!messages.send(notice_bytes + part.description_bytes + part.data_bytes, packed.args()))
-      return 0;
+    const std::size_t size = notice_bytes + part.description_bytes + part.data_bytes;
+    if (staged != nullptr)
+      messages.send_staged(size, packed.args(), targets.local);
+    else if (!messages.send(size, packed.args()))
+      return not_injected;
     left -= part.data_bytes;
   }
-  return parts;
+  return {parts, /*source_in_use=*/kind != nullptr};
 }
 
 /// The record of a get until its last reply: its own end, with a copy of the shape.
 struct PendingGet {
   CompletionTarget target;
+  const MemoryKind* kind;  ///< null: the host's
   /// One of the injector, and one for each pending part.
   std::atomic<std::uint32_t> references{1};
   std::byte* first = nullptr;  ///< of a shape; null: a list
@@ -91,17 +115,30 @@ struct PendingGet {
   Shape shape;
 
   PendingGet(const StridedRegion& region, CompletionTarget completed) noexcept
-      : target(completed), first(region.first) {
+      : target(completed), kind(kind_of(region)), first(region.first) {
     copy_shape(shape, *region.shape);
   }
   PendingGet(const BlockList& region, CompletionTarget completed) noexcept
-      : target(completed), list(region) {}
+      : target(completed), kind(kind_of(region)), list(region) {}
 
   void unpack(Cursor cursor, std::size_t bytes, const std::byte* from) const noexcept {
     if (first != nullptr)
       scatter(StridedRegion{&shape, own_end, first}, cursor, bytes, from);
     else
       scatter(list, cursor, bytes, from);
+  }
+  /// Begins that by copies of the kind; returns their number.
+  std::uint32_t begin_unpack(Cursor cursor, std::size_t bytes, const std::byte* from,
+                             CompletionTarget done) const noexcept {
+    return first != nullptr ? begin_scatter(*kind, StridedRegion{&shape, own_end, first}, cursor,
+                                            bytes, from, done)
+                            : begin_scatter(*kind, list, cursor, bytes, from, done);
+  }
+  /// A part has arrived, and is where it belongs.
+  void complete_part() noexcept {
+    const CompletionTarget completed = target;
+    release();
+    complete(completed);
   }
   void release() noexcept {
     // Acquire and release: other holders' accesses to the record precede its destruction.
@@ -174,8 +211,9 @@ void read_own(Described& part, gex_Token_t token, std::uint32_t kind, std::uint3
   if (!part.read(kind, entries, message, size, description_bytes))
     fatal("rank %u: %s is malformed", token->header.source, what);
 }
-void require_own(const Described& part, gex_Token_t token, std::size_t bytes,
-                 const char* what) noexcept {
+/// Returns the kind of that segment's memory; null: the host's.
+const MemoryKind* require_own(const Described& part, gex_Token_t token, std::size_t bytes,
+                              const char* what) noexcept {
   const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
   const auto in_segment = [endpoint](const std::byte* start, std::size_t size) noexcept {
     return endpoint != nullptr && endpoint->segment != nullptr &&
@@ -184,38 +222,62 @@ void require_own(const Described& part, gex_Token_t token, std::size_t bytes,
   if (!part.lies_within(bytes, in_segment))
     fatal("rank %u: %s of %zu bytes is not inside this process's bound segment",
           token->header.source, what, bytes);
+  return bytes != 0 ? kind_at(endpoint->segment->address) : nullptr;
 }
 
-/// Scatters the data of a message to where it describes; returns the bytes of data.
-std::size_t handle_put(gex_Token_t token, const Put& put, std::byte* message,
-                       std::size_t size) noexcept {
+/// Scatters the data of a message to where it describes, and calls `written(token, bytes)`, in this
+/// call or, if that is memory of a device, later.
+template <class Written>
+void handle_put(gex_Token_t token, const Put& put, std::byte* message, std::size_t size,
+                Written written, rma::Finisher finisher) noexcept {
   static constexpr const char* what = "a part of a non-contiguous put";
   Described part;
   std::size_t description_bytes = 0;
   read_own(part, token, put.kind, put.entries, message, size, description_bytes, what);
   const std::size_t bytes = size - description_bytes;
-  require_own(part, token, bytes, what);
-  part.scatter(bytes, message + description_bytes);
-  return bytes;
+  const MemoryKind* const kind = require_own(part, token, bytes, what);
+  if (kind == nullptr) [[likely]] {
+    part.scatter(bytes, message + description_bytes);
+    written(token, bytes);
+    return;
+  }
+  auto buffer = rma::StagingBuffer::of(*kind, /*may_wait=*/false);
+  std::memcpy(buffer->bytes(), message + description_bytes, bytes);
+  buffer->expect(part.begin_scatter(*kind, bytes, buffer->bytes(), buffer->copied()));
+  rma::finish_when_copied(
+      std::move(buffer), token,
+      [=](gex_Token_t handlers, const std::byte*) noexcept { written(handlers, bytes); }, finisher);
 }
 
 void on_put(gex_Token_t token, const Put& put, void* payload, std::size_t size) noexcept {
-  handle_put(token, put, static_cast<std::byte*>(payload), size);
-  rma::reply_done(token, put.target);
+  handle_put(
+      token, put, static_cast<std::byte*>(payload), size,
+      [target = put.target](gex_Token_t handlers, std::size_t) noexcept {
+        rma::reply_done(handlers, target);
+      },
+      rma::Finisher::any);
 }
 
 void on_put_with_notice(gex_Token_t token, const PutWithNotice& message, void* payload,
                         std::size_t size) noexcept {
   auto* const bytes = static_cast<std::byte*>(payload);
-  const ArrivedNotice notice{message.number, message.total,
-                             static_cast<std::uint8_t>(message.handler_and_size), bytes,
-                             message.handler_and_size >> 8};
-  const std::size_t notice_bytes = round_up_16(notice.size);
-  if (notice_bytes > size)
+  const std::size_t notice_size = message.handler_and_size >> 8;
+  const std::size_t notice_bytes = round_up_16(notice_size);
+  if (notice_bytes > size || notice_size > max_notice_payload)
     fatal("rank %u: a part of a non-contiguous put is malformed", token->header.source);
-  note_arrival(token, notice,
-               handle_put(token, message.put, bytes + notice_bytes, size - notice_bytes));
-  rma::reply_done(token, message.put.target);
+  std::array<std::byte, max_notice_payload> noted;
+  std::memcpy(noted.data(), bytes, notice_size);
+  handle_put(
+      token, message.put, bytes + notice_bytes, size - notice_bytes,
+      [=](gex_Token_t handlers, std::size_t written) noexcept {
+        note_arrival(
+            handlers,
+            {message.number, message.total, static_cast<std::uint8_t>(message.handler_and_size),
+             noted.data(), notice_size},
+            written);
+        rma::reply_done(handlers, message.put.target);
+      },
+      rma::Finisher::client);
 }
 
 void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) noexcept {
@@ -225,7 +287,23 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
   std::size_t description_bytes = 0;
   read_own(part, token, get.kind, get.entries, static_cast<std::byte*>(payload), size,
            description_bytes, what);
-  require_own(part, token, bytes, what);
+  const Packed packed(Data{get.pending, get.own_block, get.own_offset});
+  const MemoryKind* const kind = require_own(part, token, bytes, what);
+  if (kind != nullptr) [[unlikely]] {
+    if (bytes > max_medium_payload)
+      fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
+    auto buffer = rma::StagingBuffer::of(*kind, /*may_wait=*/false);
+    buffer->expect(part.begin_gather(*kind, bytes, buffer->bytes(), buffer->copied()));
+    rma::finish_when_copied(std::move(buffer), token,
+                            [=](gex_Token_t handlers, const std::byte* data) noexcept {
+                              am::Outbound built = packed.message_for(data_message);
+                              built.category = Category::medium;
+                              built.payload = data;
+                              built.size = bytes;
+                              am::send_reply(handlers, built);
+                            });
+    return;
+  }
   gex_AM_SrcDesc_t reply = am::prepare_reply(token, {.client_buffer = nullptr,
                                                      .least_payload = bytes,
                                                      .most_payload = bytes,
@@ -235,33 +313,40 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
                                                      .arg_count = am::arguments_of<Data>});
   if (reply->size < bytes) fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
   part.gather(bytes, static_cast<std::byte*>(reply->address));
-  const Packed packed(Data{get.pending, get.own_block, get.own_offset});
   am::Outbound built = packed.message_for(data_message);
   built.category = Category::medium;
   built.size = bytes;
   am::commit(reply, built, 0);
 }
 
-void on_data(gex_Token_t, const Data& data, void* payload, std::size_t size) noexcept {
+void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t size) noexcept {
   auto* pending = data.pending.as<PendingGet*>();
   order_through_peer_ends(pending);
-  pending->unpack({data.own_block, data.own_offset}, size, static_cast<const std::byte*>(payload));
-  const CompletionTarget target = pending->target;
-  pending->release();
-  complete(target);
+  const Cursor at{data.own_block, data.own_offset};
+  if (pending->kind == nullptr) [[likely]] {
+    pending->unpack(at, size, static_cast<const std::byte*>(payload));
+    pending->complete_part();
+    return;
+  }
+  auto buffer = rma::StagingBuffer::of(*pending->kind, /*may_wait=*/false);
+  std::memcpy(buffer->bytes(), payload, size);
+  buffer->expect(pending->begin_unpack(at, size, buffer->bytes(), buffer->copied()));
+  rma::finish_when_copied(std::move(buffer), token, [=](gex_Token_t, const std::byte*) noexcept {
+    pending->complete_part();
+  });
 }
 
 }  // namespace
 
-std::uint32_t put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
-                        std::size_t bytes, const PeerCompletion& notice,
-                        CompletionTarget target) noexcept {
-  return put_region(route, peer, own, bytes, notice, target);
+Injected put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
+                   std::size_t bytes, const PeerCompletion& notice,
+                   const Targets& targets) noexcept {
+  return put_region(route, peer, own, bytes, notice, targets);
 }
-std::uint32_t put_parts(const Route& route, const BlockList& peer, const BlockList& own,
-                        std::size_t bytes, const PeerCompletion& notice,
-                        CompletionTarget target) noexcept {
-  return put_region(route, peer, own, bytes, notice, target);
+Injected put_parts(const Route& route, const BlockList& peer, const BlockList& own,
+                   std::size_t bytes, const PeerCompletion& notice,
+                   const Targets& targets) noexcept {
+  return put_region(route, peer, own, bytes, notice, targets);
 }
 std::uint32_t get_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
                         std::size_t bytes, CompletionTarget target) noexcept {

@@ -4,14 +4,15 @@
 // A put is packed into negotiated-payload messages, each the description of a part of the peer's
 // region and that part's data, and each replied to when the data is written. A get requests parts
 // by their descriptions; the replies are unpacked as they arrive, so a get keeps a record of its
-// own end until the last one.
+// own end until the last one. What is memory of a device, at either end, is packed and unpacked by
+// copies that no handler waits for (rma/staging.h).
 
 #include <gasnetex.h>
 
 #include <cstddef>
 #include <cstdint>
 
-#include "core/thread.h"
+#include "core/initiate.h"
 #include "vis/peer_completion.h"
 #include "vis/region.h"
 #include "vis/route.h"
@@ -20,14 +21,14 @@ namespace gex::vis {
 
 /// Injects a whole transfer of `bytes`, more than 0. Returns the number of its parts, each of which
 /// adds one to the target when it is done; 0, with nothing sent, if the route is immediate and the
-/// first part found no room (injection.h). A put's payload has been copied when this returns, and
-/// so has a shape; the lists of a get are read until it is done.
-std::uint32_t put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
-                        std::size_t bytes, const PeerCompletion& notice,
-                        CompletionTarget target) noexcept;
-std::uint32_t put_parts(const Route& route, const BlockList& peer, const BlockList& own,
-                        std::size_t bytes, const PeerCompletion& notice,
-                        CompletionTarget target) noexcept;
+/// first part found no room (injection.h). A put's payload has been copied when this returns unless
+/// it comes from a device, and so has a shape; the lists of a get are read until it is done.
+Injected put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
+                   std::size_t bytes, const PeerCompletion& notice,
+                   const Targets& targets) noexcept;
+Injected put_parts(const Route& route, const BlockList& peer, const BlockList& own,
+                   std::size_t bytes, const PeerCompletion& notice,
+                   const Targets& targets) noexcept;
 std::uint32_t get_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
                         std::size_t bytes, CompletionTarget target) noexcept;
 std::uint32_t get_parts(const Route& route, const BlockList& peer, const BlockList& own,

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/memory.h"
-
 namespace gex::vis {
 
 namespace {
@@ -66,38 +64,10 @@ void copy_in_tiles(std::byte* to, const std::byte* from, std::size_t element, Lo
   }
 }
 
-/// Returns true if no byte from the lowest to the highest of a plane is another kind's.
-bool is_on_host(const std::byte* first, std::size_t element, std::size_t inner_count,
-                std::ptrdiff_t inner_stride, std::size_t outer_count,
-                std::ptrdiff_t outer_stride) noexcept {
-  std::ptrdiff_t low = 0;
-  auto high = static_cast<std::ptrdiff_t>(element);
-  const auto widen = [&](std::size_t count, std::ptrdiff_t stride) {
-    const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(count - 1) * stride;
-    (last < 0 ? low : high) += last;
-  };
-  widen(inner_count, inner_stride);
-  widen(outer_count, outer_stride);
-  return is_host_memory(first + low, static_cast<std::size_t>(high - low));
-}
-
-void copy_plane_by_kind(std::byte* to, const std::byte* from, std::size_t element,
-                        const Loop& inner, const Loop& outer) noexcept {
-  for (std::size_t i = 0; i < outer.count; ++i, to += outer.to, from += outer.from)
-    for (std::size_t n = 0; n < inner.count; ++n) {
-      const auto at = static_cast<std::ptrdiff_t>(n);
-      copy_memory(to + at * inner.to, from + at * inner.from, element);
-    }
-}
-
 }  // namespace
 
 void copy_plane(std::byte* to, const std::byte* from, std::size_t element, const Loop& inner,
                 const Loop& outer) noexcept {
-  if (has_other_kinds() &&
-      !(is_on_host(to, element, inner.count, inner.to, outer.count, outer.to) &&
-        is_on_host(from, element, inner.count, inner.from, outer.count, outer.from))) [[unlikely]]
-    return copy_plane_by_kind(to, from, element, inner, outer);
   with_size(element, [=](auto size) noexcept {
     std::byte* to_row = to;
     const std::byte* from_row = from;

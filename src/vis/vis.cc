@@ -73,7 +73,7 @@ template <class Region>
 Way way_of(const VisRequest& operation, const PeerCompletion& notice,
            const rma::ResolvedTransfer& target, const Region& peer, const Region& own,
            std::size_t bytes) noexcept {
-  if (target.kind != nullptr && notice.handler == 0) return Way::kind;
+  if (target.kind != nullptr) return notice.handler == 0 ? Way::kind : Way::messages;
   if (target.mapped != nullptr) return Way::copy;
   // A notice travels with the messages that it waits for.
   if (notice.handler != 0) return Way::messages;
@@ -103,10 +103,9 @@ Initiated move(const VisRequest& operation, const PeerCompletion& notice,
         if (way == Way::network)
           return inject_native({kind, operation.call, target.jobrank, target.key, bytes}, peer, own,
                                targets, immediate);
-        // The payload of a put has been copied when this returns.
         const Route route{operation.tm, operation.rank, immediate};
-        return {is_put(operation) ? put_parts(route, peer, own, bytes, notice, targets.done)
-                                  : get_parts(route, peer, own, bytes, targets.done)};
+        return is_put(operation) ? put_parts(route, peer, own, bytes, notice, targets)
+                                 : Injected{get_parts(route, peer, own, bytes, targets.done)};
       });
 }
 

@@ -31,6 +31,14 @@ Result CopyStream::begin_rows(const RowsCopy& rows, CompletionTarget done,
   return add(done, local, max_batch);
 }
 
+Result CopyStream::begin_planes(const PlanesCopy& planes, CompletionTarget done,
+                                CompletionTarget local) noexcept {
+  const std::lock_guard lock(lock_);
+  if (const Result error = noted("cuMemcpy3DAsync", driver_->copy_planes(&planes, stream_)))
+    return error;
+  return add(done, local, max_batch);
+}
+
 Result CopyStream::begin_after(Event event, CompletionTarget happened) noexcept {
   const std::lock_guard lock(lock_);
   if (const Result error = noted("cuStreamWaitEvent", driver_->wait_event(stream_, event, 0)))

@@ -27,8 +27,10 @@ class CopyStream {
   Result begin(void* to, const void* from, std::size_t bytes, CompletionTarget done,
                CompletionTarget local) noexcept;
 
-  /// Begins a copy of rows, and completes those as `begin` does.
+  /// Begins a copy of rows, or of planes, and completes those as `begin` does.
   Result begin_rows(const RowsCopy& rows, CompletionTarget done, CompletionTarget local) noexcept;
+  Result begin_planes(const PlanesCopy& planes, CompletionTarget done,
+                      CompletionTarget local) noexcept;
   /// Has a poll complete `happened` once an event that was recorded in some stream has happened.
   Result begin_after(Event event, CompletionTarget happened) noexcept;
   /// The driver's function that returned the last error.

@@ -29,6 +29,85 @@ Immortal<Devices> the_devices;
 /// The open devices, by number, as polls read them; null: not open.
 constinit std::array<std::atomic<Device*>, max_devices> open_devices{};
 
+/// Begins to copy contiguous bytes, in parts if the ends are not registered alike. In the stream
+/// the last is done last.
+Result begin_parts(CopyStream& stream, std::byte* to, const std::byte* from, std::size_t bytes,
+                   CompletionTarget done, CompletionTarget local) noexcept {
+  Result error = success;
+  for (std::size_t left = bytes; error == success && left != 0;) {
+    const std::size_t part = pinned_alike(from, pinned_alike(to, left));
+    left -= part;
+    error = stream.begin(to, from, part, left == 0 ? done : nullptr, left == 0 ? local : nullptr);
+    to += part;
+    from += part;
+  }
+  return error;
+}
+
+/// The first rows at an end, of `count`, that one copy may have; 0: not even the whole of one.
+std::size_t rows_alike(const std::byte* at, std::size_t stride, std::size_t width,
+                       std::size_t count) noexcept {
+  const std::size_t extent = (count - 1) * stride + width;
+  const std::size_t alike = pinned_alike(at, extent);
+  if (alike == extent) return count;
+  return alike < width ? 0 : (alike - width) / stride + 1;
+}
+
+/// Returns true if all planes may be one copy.
+bool is_one_copy(const Rows& rows) noexcept {
+  const auto is_alike = [&](const std::byte* at, std::size_t plane, std::size_t stride) {
+    const std::size_t extent = (rows.planes - 1) * plane + (rows.count - 1) * stride + rows.width;
+    return pinned_alike(at, extent) == extent;
+  };
+  return is_alike(rows.to, rows.to_plane, rows.to_stride) &&
+         is_alike(rows.from, rows.from_plane, rows.from_stride);
+}
+
+/// RowsCopy, of the first plane, or PlanesCopy.
+template <class Copy>
+Copy copy_of(const Rows& rows) noexcept {
+  Copy copy;
+  const auto set = [](auto& end, auto* at, std::size_t stride, std::size_t plane) {
+    if (kind_at(at) != nullptr) {
+      end.memory_type = device_memory_type;
+      end.address = address_of(at);
+    } else {
+      end.memory_type = host_memory_type;
+      end.host = at;
+    }
+    end.step = stride;
+    if constexpr (requires { end.step_rows; }) end.step_rows = plane / stride;
+  };
+  set(copy.from, rows.from, rows.from_stride, rows.from_plane);
+  set(copy.to, rows.to, rows.to_stride, rows.to_plane);
+  copy.row_bytes = rows.width;
+  copy.rows = rows.count;
+  if constexpr (requires { copy.planes; }) copy.planes = rows.planes;
+  return copy;
+}
+
+/// Begins to copy the first plane, in parts if its ends are not registered alike. In the stream the
+/// last is done last.
+Result begin_plane(CopyStream& stream, Rows rows, CompletionTarget done,
+                   CompletionTarget local) noexcept {
+  for (std::size_t left = rows.count; left != 0;) {
+    rows.count = std::min(rows_alike(rows.to, rows.to_stride, rows.width, left),
+                          rows_alike(rows.from, rows.from_stride, rows.width, left));
+    const bool is_last = std::max<std::size_t>(rows.count, 1) == left;
+    const CompletionTarget all_done = is_last ? done : nullptr;
+    const CompletionTarget all_local = is_last ? local : nullptr;
+    const Result error =
+        rows.count != 0 ? stream.begin_rows(copy_of<RowsCopy>(rows), all_done, all_local)
+                        : begin_parts(stream, rows.to, rows.from, rows.width, all_done, all_local);
+    if (error != success) return error;
+    const std::size_t begun = std::max<std::size_t>(rows.count, 1);
+    left -= begun;
+    rows.to += begun * rows.to_stride;
+    rows.from += begun * rows.from_stride;
+  }
+  return success;
+}
+
 }  // namespace
 
 Device::Device(const Driver& driver, DeviceNumber number) noexcept
@@ -164,43 +243,32 @@ void Device::copy(void* to, const void* from, std::size_t bytes) const noexcept 
 void Device::begin_copy(void* to, const void* from, std::size_t bytes, CompletionTarget done,
                         CompletionTarget local) const noexcept {
   const CurrentContext current(*driver_, context_);
-  Result error = current.error();
   CopyStream& stream = stream_for(to, from);
-  auto* out = static_cast<std::byte*>(to);
-  const auto* in = static_cast<const std::byte*>(from);
-  for (std::size_t left = bytes; error == success && left != 0;) {
-    const std::size_t part = pinned_alike(in, pinned_alike(out, left));
-    left -= part;
-    // In the stream the last is done last.
-    error = stream.begin(out, in, part, left == 0 ? done : nullptr, left == 0 ? local : nullptr);
-    out += part;
-    in += part;
-  }
+  const Result error = current.error() != success
+                           ? current.error()
+                           : begin_parts(stream, static_cast<std::byte*>(to),
+                                         static_cast<const std::byte*>(from), bytes, done, local);
   require_begun(error, current, stream, to, from, bytes);
 }
 
 void Device::begin_copy_rows(const Rows& rows, CompletionTarget done,
                              CompletionTarget local) const noexcept {
-  RowsCopy copy;
-  const auto set = [](auto& end, auto* at, std::size_t stride) {
-    if (kind_at(at) != nullptr) {
-      end.memory_type = device_memory_type;
-      end.address = address_of(at);
-    } else {
-      end.memory_type = host_memory_type;
-      end.host = at;
-    }
-    end.step = stride;
-  };
-  set(copy.from, rows.from, rows.from_stride);
-  set(copy.to, rows.to, rows.to_stride);
-  copy.row_bytes = rows.width;
-  copy.rows = rows.count;
   const CurrentContext current(*driver_, context_);
   CopyStream& stream = stream_for(rows.to, rows.from);
-  const Result error =
-      current.error() != success ? current.error() : stream.begin_rows(copy, done, local);
-  require_begun(error, current, stream, rows.to, rows.from, rows.count * rows.width);
+  Result error = current.error();
+  if (error == success && rows.planes > 1 && is_one_copy(rows)) {
+    const auto planes = copy_of<PlanesCopy>(rows);
+    error = stream.begin_planes(planes, done, local);
+  } else {
+    Rows left = rows;
+    for (std::size_t plane = 1; error == success && plane <= rows.planes; ++plane) {
+      const bool is_last = plane == rows.planes;
+      error = begin_plane(stream, left, is_last ? done : nullptr, is_last ? local : nullptr);
+      left.to += rows.to_plane;
+      left.from += rows.from_plane;
+    }
+  }
+  require_begun(error, current, stream, rows.to, rows.from, rows.planes * rows.count * rows.width);
 }
 
 void Device::pin(const HostRange& range, const void* address, std::size_t bytes) const noexcept {

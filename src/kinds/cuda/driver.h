@@ -87,6 +87,40 @@ struct AccessDescription {
   unsigned flags;
 };
 inline constexpr unsigned access_read_write = 3;
+/// A copy of planes, each of which begins `step_rows` rows behind the one before, and each row
+/// `step` bytes behind the one before.
+struct PlanesCopy {
+  struct Source {
+    std::size_t x = 0;
+    std::size_t y = 0;
+    std::size_t z = 0;
+    std::size_t level = 0;
+    unsigned memory_type = unified_memory_type;
+    const void* host = nullptr;
+    DeviceAddress address = 0;
+    void* array = nullptr;
+    void* reserved = nullptr;
+    std::size_t step = 0;
+    std::size_t step_rows = 0;
+  } from;
+  struct Target {
+    std::size_t x = 0;
+    std::size_t y = 0;
+    std::size_t z = 0;
+    std::size_t level = 0;
+    unsigned memory_type = unified_memory_type;
+    void* host = nullptr;
+    DeviceAddress address = 0;
+    void* array = nullptr;
+    void* reserved = nullptr;
+    std::size_t step = 0;
+    std::size_t step_rows = 0;
+  } to;
+  std::size_t row_bytes = 0;
+  std::size_t rows = 0;
+  std::size_t planes = 0;
+};
+static_assert(sizeof(PlanesCopy) == 200);
 /// A copy of rows, each of which begins `step` bytes behind the one before.
 struct RowsCopy {
   struct Source {

@@ -5,6 +5,8 @@
 //   cuda_test            all of it; ranks with an odd number have device 1 first
 //   cuda_test few        rank 0 alone has devices
 //   cuda_test sizes      all sizes and alignments in every combination
+//   cuda_test strided    transfers that are not contiguous
+//   cuda_test waits      a stream that the client waits for without polls
 //   cuda_test threads    threads with several contexts
 //   cuda_test repeat     1000 small puts and gets between devices of neighbors
 //   cuda_test WHAT       one thing that is refused, or goes wrong: see `main`
@@ -18,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -135,10 +138,12 @@ std::vector<std::byte> private_memory(part_bytes);
 /// Where the segments are at each rank; null: it has no such segment.
 std::vector<std::byte*> at_rank[3];
 
-constexpr gex_AM_Index_t medium_index = 200, long_index = 201, answer_index = 202;
+constexpr gex_AM_Index_t medium_index = 200, long_index = 201, answer_index = 202,
+                         written_index = 203;
 void take_medium(gex_Token_t token, void* payload, std::size_t size, gex_AM_Arg_t sender);
 void take_long(gex_Token_t token, void* payload, std::size_t size, gex_AM_Arg_t sender);
 void take_answer(gex_Token_t token, void* payload, std::size_t size, gex_AM_Arg_t sender);
+void take_notice(gex_Token_t token, void* payload, std::size_t size);
 
 void make_own(Kind kind, int device, bool library_memory) {
   Own& made = own[kind];
@@ -166,8 +171,10 @@ void make_all(bool has_devices) {
                                  {long_index, reinterpret_cast<gex_AM_Fn_t>(take_long),
                                   GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, nullptr, "long"},
                                  {answer_index, reinterpret_cast<gex_AM_Fn_t>(take_answer),
-                                  GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQREP, 1, nullptr, "answer"}};
-    CHECK(gex_EP_RegisterHandlers(own[kind].endpoint, handlers, 3) == GASNET_OK);
+                                  GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQREP, 1, nullptr, "answer"},
+                                 {written_index, reinterpret_cast<gex_AM_Fn_t>(take_notice),
+                                  GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 0, nullptr, "written"}};
+    CHECK(gex_EP_RegisterHandlers(own[kind].endpoint, handlers, 4) == GASNET_OK);
     const int device = (rank % 2 == 0) == (kind == first) ? 0 : second_device();
     if (kind != host && !has_devices) continue;
     make_own(kind, device, kind != second);
@@ -337,7 +344,23 @@ void use_many_at_once(Kind there, gex_Rank_t peer) {
   CHECK(back == bytes);
 }
 
-/// In rows, in columns, whose order is reversed at one end, and in pieces of lists; there and back.
+std::atomic<unsigned> right_notices{0};
+
+/// What has been written there when the notice of it comes.
+struct Written {
+  Kind there;
+  std::byte* at;
+  std::byte bytes[24];
+};
+void take_notice(gex_Token_t, void* payload, std::size_t) {
+  Written written;
+  std::memcpy(&written, payload, sizeof written);
+  if (holds(written.there, written.at, {std::begin(written.bytes), std::end(written.bytes)}))
+    ++right_notices;
+}
+
+/// In rows, in columns, whose order is reversed at one end, in planes, of which the peer gets a
+/// notice, and in pieces of lists; there and back.
 void use_non_contiguous(Kind here, Kind there, gex_Rank_t peer) {
   const gex_EP_t endpoint = own[here == private_host ? host : here].endpoint;
   const gex_TM_t pair = gex_TM_Pair(endpoint, gex_EP_QueryIndex(own[there].endpoint));
@@ -361,6 +384,25 @@ void use_non_contiguous(Kind here, Kind there, gex_Rank_t peer) {
                                       reversed, 24, count, 2, 0));
   CHECK(holds(here, back, bytes));
   fill(here, back, pattern(1, bytes.size()));
+  const std::size_t planes[] = {6, 4, 3};
+  const std::ptrdiff_t packed[] = {24, 24 * 6, 24 * 6 * 4};
+  const std::ptrdiff_t apart[] = {48, 48 * 8, 48 * 8 * 5};
+  gex_Event_t reusable = GEX_EVENT_INVALID;
+  gex_Event_t put = gex_VIS_StridedPutNB(pair, peer, to, apart, from, packed, 24, planes, 3,
+                                         GEX_FLAG_ENABLE_LEAF_LC);
+  reusable = gex_Event_QueryLeaf(put, GEX_EC_LC);
+  gex_Event_Wait(reusable);
+  fill(here, from, pattern(2, bytes.size()));
+  gex_Event_Wait(put);
+  gex_VIS_StridedGetBlocking(pair, back, packed, peer, to, apart, 24, planes, 3, 0);
+  CHECK(holds(here, back, {bytes.begin(), bytes.begin() + 24 * 6 * 4 * 3}));
+  fill(here, from, bytes);
+  // The notice comes when it may, and what it is of stays.
+  std::byte* const noted = to + 65536 + here * 8192;
+  Written written{there, noted + 5 * 48 + 3 * 48 * 8 + 2 * 48 * 8 * 5, {}};
+  std::copy_n(bytes.begin() + 24 * 71, 24, written.bytes);
+  gex_VIS_SetPeerCompletionHandler(written_index, &written, sizeof written, 0);
+  gex_VIS_StridedPutBlocking(pair, peer, noted, apart, from, packed, 24, planes, 3, 0);
   const gex_Memvec_t list_there[] = {{to + 5000, 700}, {to + 100, 0}, {to + 1, 3300}};
   const gex_Memvec_t list_from[] = {{from, 2000}, {from + 2000, 2000}};
   const gex_Memvec_t list_back[] = {{back, 1}, {back + 1, 3999}};
@@ -502,6 +544,39 @@ void use_threads() {
       }
     });
   for (std::thread& one : threads) one.join();
+}
+
+void use_strided() {
+  for (gex_Rank_t peer = 0; peer < ranks; ++peer)
+    for (int here = host; here < kinds; ++here)
+      for (int there = host; there < private_host; ++there)
+        use_non_contiguous(static_cast<Kind>(here), static_cast<Kind>(there), peer);
+  while (right_notices < ranks * kinds * private_host) gasnet_AMPoll();
+}
+
+/// A stream waits for a get, and the client for the stream, in the driver, while the progress
+/// thread polls.
+void wait_for_stream() {
+  const gex_Rank_t peer = (rank + 1) % ranks;
+  const gex_TM_t pair = gex_TM_Pair(own[first].endpoint, gex_EP_QueryIndex(own[second].endpoint));
+  Context primary = nullptr, popped = nullptr;
+  void* stream = nullptr;
+  CHECK(driver.retain(&primary, rank % 2 == 0 ? 0 : second_device()) == 0 &&
+        driver.push(primary) == 0 && driver.create_stream(&stream, 1) == 0);
+  const auto bytes = pattern(29, 5000);
+  fill(second, local_memory(second), bytes);
+  barrier();
+  std::byte* const from = at_rank[second][peer] + peer * part_bytes;
+  for (int i = 0; i < 10; ++i) {
+    gex_MK_StreamWait(own[first].memory_kind, stream,
+                      gex_RMA_GetNB(pair, local_memory(first), peer, from, bytes.size(), 0), 0);
+    CHECK(driver.synchronize(stream) == 0);
+  }
+  std::vector<std::byte> theirs(bytes.size());
+  for (std::size_t i = 0; i < theirs.size(); ++i)
+    theirs[i] = static_cast<std::byte>(peer * 37 + 29 * 101 + i * 7 + i / 251);
+  CHECK(holds(first, local_memory(first), theirs));
+  CHECK(driver.pop(&popped) == 0);
 }
 
 void use_all_sizes() {
@@ -705,13 +780,18 @@ int main(int count, char** arguments) {
   load_driver();
   // Every second rank has a context of its own, the others none.
   if (rank % 2 == 1) CHECK(driver.create_context(&context, 0, second_device()) == 0);
-  if (what == "all" || what == "few" || what == "repeat" || what == "threads" || what == "sizes") {
+  if (what == "all" || what == "few" || what == "repeat" || what == "threads" || what == "sizes" ||
+      what == "strided" || what == "waits") {
     make_all(what != "few" || rank == 0);
     barrier();
     if (what == "repeat") {
       use_one_after_the_other(1000);
     } else if (what == "sizes") {
       use_all_sizes();
+    } else if (what == "strided") {
+      use_strided();
+    } else if (what == "waits") {
+      wait_for_stream();
     } else if (what == "threads") {
       use_threads();
     } else {

@@ -84,6 +84,21 @@ SAME_PLACE(RowsCopy, to.address, CUDA_MEMCPY2D, dstDevice);
 SAME_PLACE(RowsCopy, to.step, CUDA_MEMCPY2D, dstPitch);
 SAME_PLACE(RowsCopy, row_bytes, CUDA_MEMCPY2D, WidthInBytes);
 SAME_PLACE(RowsCopy, rows, CUDA_MEMCPY2D, Height);
+SAME_PLACE(PlanesCopy, from.memory_type, CUDA_MEMCPY3D, srcMemoryType);
+SAME_PLACE(PlanesCopy, from.host, CUDA_MEMCPY3D, srcHost);
+SAME_PLACE(PlanesCopy, from.address, CUDA_MEMCPY3D, srcDevice);
+SAME_PLACE(PlanesCopy, from.reserved, CUDA_MEMCPY3D, reserved0);
+SAME_PLACE(PlanesCopy, from.step, CUDA_MEMCPY3D, srcPitch);
+SAME_PLACE(PlanesCopy, from.step_rows, CUDA_MEMCPY3D, srcHeight);
+SAME_PLACE(PlanesCopy, to.memory_type, CUDA_MEMCPY3D, dstMemoryType);
+SAME_PLACE(PlanesCopy, to.host, CUDA_MEMCPY3D, dstHost);
+SAME_PLACE(PlanesCopy, to.address, CUDA_MEMCPY3D, dstDevice);
+SAME_PLACE(PlanesCopy, to.reserved, CUDA_MEMCPY3D, reserved1);
+SAME_PLACE(PlanesCopy, to.step, CUDA_MEMCPY3D, dstPitch);
+SAME_PLACE(PlanesCopy, to.step_rows, CUDA_MEMCPY3D, dstHeight);
+SAME_PLACE(PlanesCopy, row_bytes, CUDA_MEMCPY3D, WidthInBytes);
+SAME_PLACE(PlanesCopy, rows, CUDA_MEMCPY3D, Height);
+SAME_PLACE(PlanesCopy, planes, CUDA_MEMCPY3D, Depth);
 
 }  // namespace
 

@@ -37,6 +37,9 @@ struct Operation {
   std::size_t rows = 1;
   std::size_t to_stride = 0;
   std::size_t from_stride = 0;
+  std::size_t planes = 1;
+  std::size_t to_plane = 0;
+  std::size_t from_plane = 0;
 };
 
 }  // namespace
@@ -169,10 +172,14 @@ class Engine {
       __atomic_store_n(reinterpret_cast<std::uint32_t*>(host(operation.to)),
                        static_cast<std::uint32_t>(operation.value), __ATOMIC_RELEASE);
     if (operation.what != Operation::What::copy) return true;
-    for (std::size_t row = 0; row < operation.rows; ++row) {
-      std::byte* const to = reach(host(operation.to + row * operation.to_stride), operation.bytes);
-      const std::byte* const from =
-          reach(host(operation.from + row * operation.from_stride), operation.bytes);
+    for (std::size_t row = 0; row < operation.planes * operation.rows; ++row) {
+      const std::size_t plane = row / operation.rows, in_plane = row % operation.rows;
+      std::byte* const to =
+          reach(host(operation.to + plane * operation.to_plane + in_plane * operation.to_stride),
+                operation.bytes);
+      const std::byte* const from = reach(
+          host(operation.from + plane * operation.from_plane + in_plane * operation.from_stride),
+          operation.bytes);
       if (to == nullptr || from == nullptr) return false;
       std::memcpy(to, from, operation.bytes);
     }
@@ -186,6 +193,43 @@ class Engine {
 };
 
 thread_local std::vector<Context> stack_of_contexts;
+
+struct Planes {
+  std::size_t planes;
+  std::size_t to_plane = 0;
+  std::size_t from_plane = 0;
+};
+
+/// A copy of rows, or of planes of rows.
+template <class Copy>
+Result push_rows(Stream stream, const Copy& copy, const Planes& planes) {
+  if (stream == nullptr || stream->device != device_of(current())) return invalid_handle;
+  if (copy.from.step < copy.row_bytes || copy.to.step < copy.row_bytes) return invalid_value;
+  if (copy.row_bytes == 0 || copy.rows == 0 || planes.planes == 0) return cuda::success;
+  const auto address = [](unsigned type, const void* on_host, DeviceAddress address_or_null) {
+    return type == cuda::host_memory_type
+               ? static_cast<DeviceAddress>(reinterpret_cast<std::uintptr_t>(on_host))
+               : address_or_null;
+  };
+  const Operation operation{
+      .what = Operation::What::copy,
+      .to = address(copy.to.memory_type, copy.to.host, copy.to.address),
+      .from = address(copy.from.memory_type, copy.from.host, copy.from.address),
+      .bytes = copy.row_bytes,
+      .rows = copy.rows,
+      .to_stride = copy.to.step,
+      .from_stride = copy.from.step,
+      .planes = planes.planes,
+      .to_plane = planes.to_plane,
+      .from_plane = planes.from_plane};
+  const auto extent = [&](std::size_t plane, std::size_t stride) {
+    return (operation.planes - 1) * plane + (operation.rows - 1) * stride + operation.bytes;
+  };
+  if (!is_copied_at_once(host(operation.to), extent(operation.to_plane, operation.to_stride)) ||
+      !is_copied_at_once(host(operation.from), extent(operation.from_plane, operation.from_stride)))
+    return invalid_value;
+  return Engine::of_process().push(stream, operation);
+}
 
 Result copy_now(DeviceAddress to, DeviceAddress from, std::size_t bytes) {
   std::byte* const there = reach(host(to), bytes);
@@ -390,22 +434,18 @@ Result cuStreamWaitEvent(Stream stream, cuda::Event event, unsigned) {
 
 Result cuMemcpy2DAsync_v2(const cuda::RowsCopy* copy, Stream stream) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
-  if (stream == nullptr || stream->device != device_of(current())) return invalid_handle;
-  const auto address = [](unsigned type, const void* on_host, DeviceAddress address_or_null) {
-    return type == cuda::host_memory_type
-               ? static_cast<DeviceAddress>(reinterpret_cast<std::uintptr_t>(on_host))
-               : address_or_null;
-  };
-  if (copy->from.step < copy->row_bytes || copy->to.step < copy->row_bytes) return invalid_value;
-  if (copy->row_bytes == 0 || copy->rows == 0) return cuda::success;
-  return Engine::of_process().push(
-      stream, {.what = Operation::What::copy,
-               .to = address(copy->to.memory_type, copy->to.host, copy->to.address),
-               .from = address(copy->from.memory_type, copy->from.host, copy->from.address),
-               .bytes = copy->row_bytes,
-               .rows = copy->rows,
-               .to_stride = copy->to.step,
-               .from_stride = copy->from.step});
+  return push_rows(stream, *copy, {.planes = 1});
+}
+
+Result cuMemcpy3DAsync_v2(const cuda::PlanesCopy* copy, Stream stream) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  if (copy->from.reserved != nullptr || copy->to.reserved != nullptr ||
+      copy->from.step_rows < copy->rows || copy->to.step_rows < copy->rows)
+    return invalid_value;
+  return push_rows(stream, *copy,
+                   {.planes = copy->planes,
+                    .to_plane = copy->to.step_rows * copy->to.step,
+                    .from_plane = copy->from.step_rows * copy->from.step});
 }
 
 Result cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
