@@ -57,7 +57,8 @@ GEX_EXPORT_ gex_Event_t gex_MK_PutAfterNB(gex_TM_t tm, gex_Rank_t rank, void* de
  * @param flags   0.
  * @par Context
  * Any thread; not in handlers. The stream goes on after polls of this process have found the event
- * complete: the host does not block in the device's calls before it has polled.
+ * complete: the host does not block in the device's calls before it has polled, unless
+ * GEX_PROGRESS_THREAD=1 (GASNET_PAR) has a thread poll beside it.
  * @par Example
  * @code
  * gex_MK_StreamWait(kind, stream, gex_RMA_GetNB(tm, here, peer, there, nbytes, 0), 0);

@@ -23,7 +23,7 @@ class StagingBuffer {
   StagingBuffer& operator=(const StagingBuffer&) = delete;
 
   std::byte* bytes() noexcept { return bytes_; }
-  /// The target of copies to or from it, and of how many; unless that is said, of one.
+  /// The target of copies to or from it, and of how many; without `expect`, of one.
   CompletionTarget copied() noexcept { return &copied_; }
   void expect(std::uint32_t copies) noexcept { copies_ = copies; }
   bool is_copied() const noexcept { return StdCompletion::load_acquire(copied_) == copies_; }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "vis/by_kind.h"
+#include "vis/region_copy.h"
 
 namespace gex::vis {
 

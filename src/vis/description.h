@@ -62,7 +62,7 @@ class Described {
   void gather(std::size_t bytes, std::byte* to) const noexcept;
   void scatter(std::size_t bytes, const std::byte* from) const noexcept;
 
-  /// The same where the part is memory of `kind` (by_kind.h).
+  /// Begin to gather and to scatter where the part is memory of `kind` (by_kind.h).
   std::uint32_t begin_gather(const MemoryKind& kind, std::size_t bytes, std::byte* to,
                              CompletionTarget done) const noexcept;
   std::uint32_t begin_scatter(const MemoryKind& kind, std::size_t bytes, const std::byte* from,

@@ -35,9 +35,9 @@ class Injection {
   /// to 16.
   bool send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept;
 
-  /// A buffer for the next message's payload that copies of `kind` fill, who say so to the buffer.
-  /// The message is deferred until they are done. Waits while too many do, unless the transfer is
-  /// immediate; none is refused.
+  /// A buffer for the next message's payload that copies of `kind` fill, which complete in the
+  /// buffer. The message is deferred until they are done. Waits while too many do, unless the
+  /// transfer is immediate; none is refused.
   rma::StagingBuffer& begin_staged(const MemoryKind& kind) noexcept;
   /// Sends it then. `filled`, unless that is null, is completed once the payload is in the buffer.
   void send_staged(std::size_t bytes, const gex_AM_Arg_t* args, CompletionTarget filled) noexcept;

@@ -22,6 +22,7 @@
 #include "vis/description.h"
 #include "vis/injection.h"
 #include "vis/peer_completion.h"
+#include "vis/region_copy.h"
 
 namespace gex::vis {
 

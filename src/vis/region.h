@@ -48,7 +48,13 @@ class BlockList {
   }
 
   /// Bytes of all blocks; false if they are more than can be counted.
-  bool total(std::size_t& bytes) const noexcept;
+  bool total(std::size_t& bytes) const noexcept {
+    if (is_indexed()) return !__builtin_mul_overflow(count_, length_, &bytes);
+    bytes = 0;
+    for (std::size_t i = 0; i < count_; ++i)
+      if (__builtin_add_overflow(bytes, blocks_[i].gex_len, &bytes)) return false;
+    return true;
+  }
 
  private:
   void* const* addresses_ = nullptr;
@@ -56,21 +62,5 @@ class BlockList {
   std::size_t count_;
   std::size_t length_ = 0;
 };
-
-/// Copies the next `bytes` of the region, from the cursor on, to `to`, and moves the cursor behind
-/// them.
-void gather(const StridedRegion& region, Cursor& cursor, std::size_t bytes, std::byte* to) noexcept;
-void gather(const BlockList& region, Cursor& cursor, std::size_t bytes, std::byte* to) noexcept;
-
-/// Copies `bytes` at `from` to the region, from the cursor on, and moves the cursor behind them.
-void scatter(const StridedRegion& region, Cursor& cursor, std::size_t bytes,
-             const std::byte* from) noexcept;
-void scatter(const BlockList& region, Cursor& cursor, std::size_t bytes,
-             const std::byte* from) noexcept;
-
-/// Copies one list to another with the same number of bytes, in blocks of any lengths. The shifts
-/// are added to the addresses.
-void copy_lists(const BlockList& to, std::ptrdiff_t to_shift, const BlockList& from,
-                std::ptrdiff_t from_shift) noexcept;
 
 }  // namespace gex::vis

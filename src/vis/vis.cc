@@ -16,6 +16,7 @@
 #include "vis/native.h"
 #include "vis/packers.h"
 #include "vis/peer_completion.h"
+#include "vis/region_copy.h"
 #include "vis/shape.h"
 
 namespace gex::vis {

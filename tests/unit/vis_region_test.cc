@@ -1,7 +1,7 @@
 // Packing against the naive loop: copies within a process, and regions cut into parts that are
 // described, sent as bytes, and gathered or scattered by those who read the descriptions.
 
-#include "vis/region.h"
+#include "vis/region_copy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "vis/region.h"
+#include "vis/region_copy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,14 +18,6 @@ void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcep
 }
 
 }  // namespace
-
-bool BlockList::total(std::size_t& bytes) const noexcept {
-  if (is_indexed()) return !__builtin_mul_overflow(count_, length_, &bytes);
-  bytes = 0;
-  for (std::size_t i = 0; i < count_; ++i)
-    if (__builtin_add_overflow(bytes, blocks_[i].gex_len, &bytes)) return false;
-  return true;
-}
 
 void gather(const StridedRegion& region, Cursor& cursor, std::size_t bytes,
             std::byte* to) noexcept {
