@@ -175,7 +175,8 @@ def forbidden(source, target):
     source_room, source_conduit = place(source)
     target_room, target_conduit = place(target)
     if source_room == "include" or source_room in CLIENTS:
-        if target_room in ("include", source_room):
+        is_of_upcxx = source_room != "include" and target.startswith("upcxx/include/")
+        if target_room in ("include", source_room) or is_of_upcxx:
             return None
         return f"{source_room}/ may include only what is installed"
     if target_room == "include":

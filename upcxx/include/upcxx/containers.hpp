@@ -50,7 +50,7 @@ struct SequenceSerializer {
   }
   static Result* deserialize(Reader& reader, void* room) {
     auto* const result = ::new (room) Result;
-    read_elements<T>(reader, [&](auto&& element) { result->push_back(std::move(element)); });
+    read_elements<T>(reader, [&](T&& element) { result->push_back(std::move(element)); });
     return result;
   }
 };
@@ -63,7 +63,7 @@ struct SetSerializer {
   static Result* deserialize(Reader& reader, void* room) {
     auto* const result = ::new (room) Result;
     read_elements<T>(reader,
-                     [&](auto&& element) { result->insert(result->end(), std::move(element)); });
+                     [&](T&& element) { result->insert(result->end(), std::move(element)); });
     return result;
   }
 };

@@ -68,18 +68,18 @@ struct Tree {
 template <class T>
 future<T> send_down(const Tree& tree, std::uint64_t call, T&& value) {
   tree.for_each_child([&](intrank_t child) { Mailbox<T>::send(*tree.of, child, call, value); });
-  return make_future(std::move(value));
+  return make_future(std::forward<T>(value));
 }
 template <class T>
 future<T> broadcast_value(const Tree& tree, std::uint64_t call, T&& value) {
-  if (tree.is_root()) return send_down(tree, call, std::move(value));
+  if (tree.is_root()) return send_down(tree, call, std::forward<T>(value));
   return Mailbox<T>::receive(call, tree.parent()).then([tree, call](T arrived) {
     return send_down(tree, call, std::move(arrived));
   });
 }
 template <class T, class Function>
 future<T> combine_up(const Tree& tree, std::uint64_t call, T&& value, const Function& function) {
-  future<T> sum = make_future(std::move(value));
+  future<T> sum = make_future(std::forward<T>(value));
   tree.for_each_child([&](intrank_t child) {
     sum = when_all(sum, Mailbox<T>::receive(call, child)).then(function);
   });
