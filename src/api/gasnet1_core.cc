@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/os_process.h"
 #include "base/patience.h"
-#include "core/called_polls.h"
 #include "core/objects.h"
 #include "core/process.h"
 #include "core/progress.h"
@@ -99,7 +98,6 @@ int gex_poll_(std::uint32_t quiet) {
   if (progressed) {
     empty_polls.reset();
     has_progressed = true;
-    gex::count_busy_poll();
   } else if (const gex::Turn turn = empty_polls.next(gex::can_sleep()); turn != gex::Turn::again)
       [[unlikely]] {
     if (turn == gex::Turn::sleep) {
