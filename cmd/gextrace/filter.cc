@@ -3,9 +3,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <string_view>
+
+#include "base/number_ranges.h"
 
 namespace gextrace {
 
@@ -21,26 +21,12 @@ bool Filter::has_name(const std::string& name) const {
 
 bool parse_ranks(const std::string& text, std::vector<std::uint32_t>& ranks) {
   constexpr std::uint32_t limit = 1U << 20;
-  std::string_view rest = text;
-  const auto number = [&](std::uint32_t& value) {
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-    if (error != std::errc() || value >= limit) return false;
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-    return true;
-  };
-  for (;;) {
-    std::uint32_t first;
-    if (!number(first)) return false;
-    std::uint32_t last = first;
-    if (!rest.empty() && rest.front() == '-') {
-      rest.remove_prefix(1);
-      if (!number(last) || last < first) return false;
-    }
+  const bool is_list = gex::for_each_range(text, [&](std::uint32_t first, std::uint32_t last) {
+    if (last >= limit) return false;
     for (std::uint32_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
-    if (rest.empty()) break;
-    if (rest.front() != ',') return false;
-    rest.remove_prefix(1);
-  }
+    return true;
+  });
+  if (!is_list) return false;
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   return true;

@@ -1,12 +1,12 @@
 #include "base/os_topology.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <map>
-#include <system_error>
 #include <tuple>
 #include <utility>
+
+#include "base/number_ranges.h"
 
 namespace gex::os {
 namespace {
@@ -100,23 +100,12 @@ std::vector<Numbers> one_by_one(const std::vector<Numbers>& cores) {
 Numbers parse_number_list(std::string_view text) {
   constexpr std::uint32_t max = 1U << 20;
   Numbers numbers;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (;;) {
-    std::uint32_t first = 0;
-    const auto begin = std::from_chars(at, end, first);
-    std::uint32_t last = first;
-    at = begin.ptr;
-    if (begin.ec != std::errc()) return numbers;
-    if (at != end && *at == '-') {
-      const auto range = std::from_chars(at + 1, end, last);
-      at = range.ptr;
-      if (range.ec != std::errc()) return numbers;
-    }
+  // As far as it is a list: the kernel ends it with a line feed.
+  for_each_range(text, [&](std::uint32_t first, std::uint32_t last) {
     for (; first <= last && last < max; ++first) numbers.push_back(first);
-    if (at == end || *at != ',') return numbers;
-    ++at;
-  }
+    return true;
+  });
+  return numbers;
 }
 
 std::vector<Numbers> equal_shares(const Numbers& processors, std::uint32_t count,
