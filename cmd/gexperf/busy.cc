@@ -33,6 +33,7 @@ constexpr Comparison operations[] = {
     {"am.short.rtt", "am.short.rtt", Bare::round_trip, Bare::round_trip},
     {"put.8", "put.8", Bare::nothing, Bare::round_trip},
     {"fadd.8", "fadd.8", Bare::nothing, Bare::round_trip},
+    {"step", "step", Bare::nothing, Bare::nothing},
     {"wake", "wake", Bare::wake_up, Bare::wake_up},
     {"wake.free", "wake", Bare::free_wake_up, Bare::free_wake_up}};
 constexpr const char* bare_work_name = "bare.work";

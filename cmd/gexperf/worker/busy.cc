@@ -19,10 +19,24 @@ namespace {
 constexpr double step_ns = 20e6;
 constexpr std::uint64_t max_growth = 4;
 
-double now_ns() {
+constexpr double computed_ns = 200e3;
+
+double now_ns(clockid_t clock = CLOCK_MONOTONIC) {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+Repeated computed_steps(const Job& job) {
+  return [&job](std::uint64_t repetitions) {
+    for (; repetitions != 0; --repetitions) {
+      // Of the thread's own time, so that time without a processor is no work.
+      const double end = now_ns(CLOCK_THREAD_CPUTIME_ID) + computed_ns;
+      while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
+      }
+      job.barrier();
+    }
+  };
 }
 
 /// Rank 0 comes late to barriers, in which rank 1 sleeps by then: from its call until rank 1 goes
@@ -52,7 +66,7 @@ void wake_for(const Job& job, double milliseconds) {
 void repeat_for(const Job& job, std::string_view name, double milliseconds) {
   if (job.size() < 2) job.fail("a measurement needs two ranks");
   if (name == wake_up) return wake_for(job, milliseconds);
-  const Repeated operation = operation_of(job, name);
+  const Repeated operation = name == computed_step ? computed_steps(job) : operation_of(job, name);
   if (!operation) job.fail("no operation is called '" + std::string(name) + "'");
   double spent_ns = 0;
   double repeated = 0;

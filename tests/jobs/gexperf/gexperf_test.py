@@ -345,7 +345,7 @@ def test_busy(gexperf):
             ("work", "spin", "socket", "socket.wake", "socket.wake.free", "futex", "futex.wake",
              "futex.wake.free")]
     operations = [f"{network}.{operation}" for network in ("smp", "udp")
-                  for operation in ("barrier", "am.short.rtt", "put.8", "fadd.8", "wake", "wake.free")]
+                  for operation in ("barrier", "am.short.rtt", "put.8", "fadd.8", "step", "wake", "wake.free")]
     expected = [(name, load) for load in loads
                 for name in ([] if load == "quota of 1" else bare) + operations]
     check([(one["name"], one["beside"]) for one in found] == expected, "other figures than expected")
@@ -353,12 +353,57 @@ def test_busy(gexperf):
         check(one["ns"] > 0 and one["of_quiet"] > 0, f"no figure: {one}")
         check(one["beside"] != "quiet" or one["of_quiet"] == 1, f"not itself: {one}")
         compared = one["name"] in operations and one["beside"] != "quota of 1"
-        compared = compared and one["name"] not in ("smp.put.8", "smp.fadd.8")
+        compared = compared and one["name"] not in ("smp.put.8", "smp.fadd.8", "smp.step", "udp.step")
         check((one["of_bare"] is not None) == compared and (one["bare"] is not None) == compared,
               f"compared or not: {one}")
         check((one["of_share"] is not None) ==
               (one["beside"] != "quota of 1" and one["name"] != "bare.work"),
               f"compared with the share or not: {one}")
+
+
+def test_quota(gexperf):
+    """Two ranks that have one processor's time together advance at about half their speed: what is
+    left is spent on work, not on waiting for the other rank."""
+    tree = pathlib.Path(gexperf).resolve().parent.parent
+    group = None
+    for folder, setting, value in (("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "100000"),
+                                   ("/sys/fs/cgroup", "cpu.max", "100000 100000")):
+        group = pathlib.Path(folder) / f"gex-test-{os.getpid()}"
+        try:
+            group.mkdir()
+            (group / setting).write_text(value)
+            break
+        except OSError as trouble:
+            why = trouble
+            if group.is_dir():
+                group.rmdir()
+    else:
+        print(f"gexperf_test.py: skipped: cannot make a control group with a quota: {why}")
+        sys.exit(77)
+
+    def step(network, within):
+        enter = [] if not within else ["sh", "-c", f"echo $$ > {group}/cgroup.procs && exec \"$@\"", "sh"]
+        done = run(*enter, str(tree / "bin/gexrun"), "-n", "2", *(["--conduit", network] if network else []),
+                   str(tree / "libexec/gex/gexperf-seq"), "busy", "step", "600",
+                   *(["apart"] if network else []))
+        check(done.returncode == 0, f"exit status {done.returncode}: {done.stderr}")
+        return float(done.stdout.split()[1])
+
+    try:
+        for network in ("", "udp"):
+            free, limited = [], []
+            for _ in range(3):
+                free.append(step(network, False))
+                limited.append(step(network, True))
+            slower = sorted(limited)[1] / sorted(free)[1]
+            check(slower < 4, f"{network or 'smp'}: {slower:.1f} times as slow under half the processors: "
+                  f"{limited} and {free} ns")
+    finally:
+        while group.is_dir():
+            try:
+                group.rmdir()
+            except OSError:
+                time.sleep(0.05)  # the last processes of the job are still ending
 
 
 def test_usage(gexperf):
