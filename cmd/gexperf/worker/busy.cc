@@ -30,7 +30,7 @@ double now_ns(clockid_t clock = CLOCK_MONOTONIC) {
 Repeated computed_steps(const Job& job) {
   return [&job](std::uint64_t repetitions) {
     for (; repetitions != 0; --repetitions) {
-      // Of the thread's own time, so that time without a processor is no work.
+      // The time of the thread, so that time without a processor is no work.
       const double end = now_ns(CLOCK_THREAD_CPUTIME_ID) + computed_ns;
       while (now_ns(CLOCK_THREAD_CPUTIME_ID) < end) {
       }
