@@ -195,3 +195,15 @@ function(gex_client name)
   target_compile_definitions(${name} PRIVATE GASNET_${arg_MODE})
   target_link_libraries(${name} PRIVATE gex_flags $<IF:$<BOOL:${arg_STATIC}>,gex_static,gex>)
 endfunction()
+
+# gex_upcxx_client(<name> <sources>...): a client of UPC++ in C++20, with its checks in debug builds only.
+function(gex_upcxx_client name)
+  add_executable(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES CXX_STANDARD 20)
+  target_compile_definitions(${name} PRIVATE $<$<NOT:$<CONFIG:Debug>>:UPCXX_CODEMODE=1>)
+  target_link_libraries(${name} PRIVATE gex_flags gex_upcxx)
+  # As for the library.
+  if(GEX_SANITIZE MATCHES "undefined")
+    target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
+  endif()
+endfunction()
