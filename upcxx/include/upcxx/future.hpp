@@ -337,6 +337,7 @@ class ThenState<future<T...>, Function> final
     if (has_function_) function_.~Function();
   }
 
+  /// An exception of the function ends the job. NOLINTNEXTLINE(bugprone-exception-escape)
   void run(StateBase& source) noexcept override {
     if (is_called_) {
       // What the function returned has become ready.
