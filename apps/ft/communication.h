@@ -3,6 +3,8 @@
 
 #ifdef FT_ON_MPI
 #include "mpi/communication.h"
+#elif defined(FT_ON_UPCXX)
+#include "upcxx/communication.h"
 #else
 #include "gex/communication.h"
 #endif

@@ -1,0 +1,14 @@
+#include "../variant.h"
+
+namespace ft {
+
+// GASNet-EX has no all-to-all of its own.
+std::vector<std::string> library_variant_names() {
+  return {};
+}
+
+std::unique_ptr<Variant> make_library_variant(const std::string&) {
+  return nullptr;
+}
+
+}  // namespace ft
