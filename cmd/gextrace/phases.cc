@@ -116,11 +116,6 @@ bool add_traffic(std::vector<Traffic>& traffic, Step::Kind kind, const Volumes& 
   return true;
 }
 
-std::string between(std::size_t phase) {
-  return " between collective operations " + std::to_string(phase) + " and " +
-         std::to_string(phase + 1);
-}
-
 /// Takes what each rank does with rank 0 out of the volumes of that kind. Nothing if they differ.
 std::optional<Volume> take_with_first(std::vector<Volumes>& volumes, Step::Kind kind) {
   const auto ranks = static_cast<std::uint32_t>(volumes.size());
@@ -179,8 +174,9 @@ bool find_traffic_and_of_first(std::vector<Traffic>& traffic, std::vector<Volume
 }
 
 /// The phase of that number. False, with the reason, if the ranks' parts are not alike.
-bool make_phase(Phase& phase, std::size_t number, const std::vector<std::vector<Part>>& parts,
+bool make_phase(Phase& phase, std::uint32_t number, const std::vector<std::vector<Part>>& parts,
                 std::string& why) {
+  phase.number = number;
   std::vector<Volumes> volumes;
   volumes.reserve(parts.size());
   for (const std::vector<Part>& of_rank : parts) volumes.push_back(of_rank[number].volumes);
@@ -203,6 +199,23 @@ bool make_phase(Phase& phase, std::size_t number, const std::vector<std::vector<
 
 }  // namespace
 
+std::string between(std::uint32_t phase) {
+  return " between collective operations " + std::to_string(phase) + " and " +
+         std::to_string(phase + 1);
+}
+
+bool keep_between(std::vector<Phase>& phases, std::uint32_t first, std::uint32_t last,
+                  std::string& why) {
+  if (last >= phases.size()) {
+    why = "there are " + std::to_string(phases.size() - 1) +
+          " collective operations of all ranks, and no number " + std::to_string(last);
+    return false;
+  }
+  phases.erase(phases.begin() + last, phases.end());
+  phases.erase(phases.begin(), phases.begin() + first);
+  return true;
+}
+
 std::optional<std::vector<Phase>> phases_of(const Programs& programs, std::string& why) {
   const auto ranks = static_cast<std::uint32_t>(programs.ranks.size());
   const std::string of_ranks = " (" + std::to_string(ranks) + " ranks)";
@@ -221,7 +234,7 @@ std::optional<std::vector<Phase>> phases_of(const Programs& programs, std::strin
     return std::nullopt;
   }
   std::vector<Phase> phases(parts.front().size());
-  for (std::size_t number = 0; number < phases.size(); ++number) {
+  for (std::uint32_t number = 0; number < phases.size(); ++number) {
     Phase& phase = phases[number];
     if (!make_phase(phase, number, parts, why)) {
       why += of_ranks;

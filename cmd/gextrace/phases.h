@@ -24,6 +24,7 @@ struct Traffic {
 };
 
 struct Phase {
+  std::uint32_t number = 0;  ///< collective operations before it
   // Computing times in ns, averages over the ranks; where rank 0 does more than the others, its
   // own.
   double before = 0;  ///< what is sent first
@@ -35,8 +36,16 @@ struct Phase {
   double collective_bytes = 0;
 };
 
+/// " between collective operations 3 and 4": the phase of number 3.
+std::string between(std::uint32_t phase);
+
 /// Nothing, and the reason in `why`, if ranks differ in more than their computing time, but for
 /// rank 0.
 std::optional<std::vector<Phase>> phases_of(const Programs& programs, std::string& why);
+
+/// Leaves those after the collective operation `first`, 0 for the begin, up to `last`, which is
+/// more. Returns false, with the reason, if there are not so many.
+bool keep_between(std::vector<Phase>& phases, std::uint32_t first, std::uint32_t last,
+                  std::string& why);
 
 }  // namespace gextrace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../command_line.h"
+#include "base/number_ranges.h"
 #include "goal.h"
 #include "machine.h"
 #include "output_file.h"
@@ -40,9 +41,12 @@ long it would take with N.
   --per-host P           ranks of a host, which share its port to the network (1)
   --compute FACTOR       computing takes that many times as long as it did (1)
   --ranks N              with N ranks, if what ranks do keeps a law over the recorded sizes
-  --work fitted|shared|each
+  --work fitted|shared|each|POWER
                          with --ranks, how long they compute: by a law of the recorded times
-                         (default); all together, or each of them, as long as in the smallest size
+                         (default); all together, or each of them, as long as in the smallest size;
+                         that times this power of the number of ranks
+  --collectives A-B      with --ranks, only what is done after the collective operation A of all
+                         ranks up to B, numbered from 1 as in the program (0: its begin)
   --goal OUT             write the ranks' schedules for LogGOPSim; no prediction
   -h, --help             print this and exit
 
@@ -59,13 +63,14 @@ struct PredictOptions {
   Machine machine;
   bool has_model = false;
   std::uint32_t ranks = 0;  ///< 0: as many as were recorded
-  Work work = Work::fitted;
+  Work work;
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> collectives;
   std::string goal;
   std::vector<std::string> files;
 };
 using PredictReading = gex::cmd::Reading<PredictOptions>;
 
-enum LongOption { model = 256, memory, per_host, compute, ranks, work, goal };
+enum LongOption { model = 256, memory, per_host, compute, ranks, work, collectives, goal };
 
 constexpr option long_options[] = {
     {"model", required_argument, nullptr, model},
@@ -74,6 +79,7 @@ constexpr option long_options[] = {
     {"compute", required_argument, nullptr, compute},
     {"ranks", required_argument, nullptr, ranks},
     {"work", required_argument, nullptr, work},
+    {"collectives", required_argument, nullptr, collectives},
     {"goal", required_argument, nullptr, goal},
     {"help", no_argument, nullptr, 'h'},
     {nullptr, 0, nullptr, 0},
@@ -92,6 +98,26 @@ std::optional<std::uint32_t> parse_number_of_ranks(const std::string& text) {
   const auto number = parse_positive(text);
   if (!number || *number != std::floor(*number) || *number > max_ranks) return std::nullopt;
   return static_cast<std::uint32_t>(*number);
+}
+
+bool parse_work(const std::string& text, Work& work) {
+  if (text == "fitted" || text == "shared" || text == "each") {
+    work = text == "fitted" ? fitted_work : text == "shared" ? shared_work : work_of_each;
+    return true;
+  }
+  char* end = nullptr;
+  work = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0' && std::isfinite(*work);
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> parse_collectives(const std::string& text) {
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> range;
+  const bool is_list = gex::for_each_range(text, [&](std::uint32_t first, std::uint32_t last) {
+    if (range || first == last) return false;
+    range.emplace(first, last);
+    return true;
+  });
+  return is_list ? range : std::nullopt;
 }
 
 PredictReading read_predict_line(int count, char** arguments) {
@@ -124,12 +150,15 @@ PredictReading read_predict_line(int count, char** arguments) {
         break;
       }
       case work:
-        if (value != "fitted" && value != "shared" && value != "each")
-          return reader.refuse<PredictOptions>("--work " + value +
-                                               ": expected fitted, shared or each");
-        options.work = value == "fitted"   ? Work::fitted
-                       : value == "shared" ? Work::shared
-                                           : Work::each;
+        if (!parse_work(value, options.work))
+          return reader.refuse<PredictOptions>(
+              "--work '" + value + "' is not fitted, shared, each, nor a power such as 0.5");
+        break;
+      case collectives:
+        options.collectives = parse_collectives(value);
+        if (!options.collectives)
+          return reader.refuse<PredictOptions>("--collectives '" + value +
+                                               "' is not a range such as 3-8");
         break;
       case compute: {
         const auto factor = parse_positive(value);
@@ -153,6 +182,8 @@ PredictReading read_predict_line(int count, char** arguments) {
   if (!options.has_model && options.goal.empty())
     return reader.refuse<PredictOptions>(
         "--model is missing: the network to predict for, in the form of GEX_EMU");
+  if (options.ranks == 0 && (options.work || options.collectives))
+    return reader.refuse<PredictOptions>("--work and --collectives go with --ranks");
   if (options.ranks != 0 && !options.goal.empty())
     return reader.refuse<PredictOptions>(
         "--goal writes what was recorded: it goes without --ranks");
@@ -205,7 +236,8 @@ bool predict_size(const PredictOptions& options, std::string& why) {
     const std::optional<Programs> programs = read_programs({file}, why);
     std::optional<std::vector<Phase>> phases;
     if (programs) phases = phases_of(*programs, why);
-    if (!phases) {
+    const auto& range = options.collectives;
+    if (!phases || (range && !keep_between(*phases, range->first, range->second, why))) {
       why.insert(0, file + ": ");
       return false;
     }

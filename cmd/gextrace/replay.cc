@@ -181,10 +181,11 @@ class Simulation {
     }
     for (std::size_t i = 0; i < meetings_.size(); ++i) {
       const ProgramCollective& collective = programs.collectives[i];
-      meetings_[i].arrivals.assign(collective.members.size(), never);
       meetings_[i].over.assign(collective.members.size(), never);
       if (collective.shape == CollectiveShape::barrier)
         meetings_[i].barrier = Barrier(collective, machine);
+      else
+        meetings_[i].arrivals.assign(collective.members.size(), never);
     }
   }
 
@@ -231,10 +232,11 @@ class Simulation {
     bool waits = false;        ///< for the next step, which is not possible yet
   };
   struct Meeting {
-    std::vector<double> arrivals;  ///< by member
-    std::vector<double> over;      ///< by member
-    std::uint32_t arrived = 0;
+    std::vector<double> over;  ///< by member
     Barrier barrier;
+    // Unless it is a barrier:
+    std::vector<double> arrivals;  ///< by member
+    std::uint32_t arrived = 0;
   };
   /// Bytes on their way between hosts.
   struct Flight {
@@ -390,7 +392,6 @@ class Simulation {
     Meeting& meeting = meetings_[collective];
     const ProgramCollective& of = programs_.collectives[collective];
     const std::size_t member = member_of(rank, collective);
-    meeting.arrivals[member] = ranks_[rank].at;
     if (of.shape == CollectiveShape::barrier) {
       const std::uint32_t number = meeting.barrier.host_of[member];
       Barrier::Host& host = meeting.barrier.hosts[number];
@@ -398,6 +399,7 @@ class Simulation {
       if (--host.missing == 0) go_on(collective, number);
       return;
     }
+    meeting.arrivals[member] = ranks_[rank].at;
     if (++meeting.arrived != meeting.arrivals.size()) return;
     meeting.over = completions_of(of, machine_, meeting.arrivals);
     for (const std::uint32_t each : of.members)

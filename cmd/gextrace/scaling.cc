@@ -39,9 +39,9 @@ class PhaseLaws {
                        return of_this.kind == of_first.kind && of_this.offset == of_first.offset;
                      });
       if (alike) continue;
-      why = "what ranks send between collective operations " + std::to_string(number_) + " and " +
-            std::to_string(number_ + 1) + " is of another kind with " + std::to_string(one.ranks) +
-            " ranks than with " + std::to_string(recorded_.front().ranks);
+      why = "what ranks send" + between(first.number) + " is of another kind with " +
+            std::to_string(one.ranks) + " ranks than with " +
+            std::to_string(recorded_.front().ranks);
       return false;
     }
     return true;
@@ -97,8 +97,7 @@ class PhaseLaws {
   template <class Number>
   double computing(double ranks, Number number) {
     std::vector<double> all = numbers(number);
-    if (work_ != Work::fitted)
-      return all.front() * (work_ == Work::shared ? sizes_.front() / ranks : 1);
+    if (work_) return all.front() * std::pow(ranks / sizes_.front(), *work_);
     const double longest = *std::max_element(all.begin(), all.end());
     // No law has a zero, and a nanosecond is as little.
     for (double& one : all) one = std::max(one, 1.0);
@@ -263,9 +262,9 @@ std::optional<Estimate> estimate(const std::vector<Recorded>& recorded, std::uin
     times.add(result, laws.back().at(ranks));
     result.count_misfit = std::max(result.count_misfit, laws.back().count_misfit());
     if (laws.back().count_misfit() <= max_count_misfit) continue;
-    why = "messages, bytes or waits between collective operations " + std::to_string(number) +
-          " and " + std::to_string(number + 1) + " keep no law a * N^b * log(N)^c within " +
-          percent(max_count_misfit) + " (it misses by " + percent(laws.back().count_misfit()) + ")";
+    why = "messages, bytes or waits" + between(recorded.front().phases[number].number) +
+          " keep no law a * N^b * log(N)^c within " + percent(max_count_misfit) +
+          " (it misses by " + percent(laws.back().count_misfit()) + ")";
     return std::nullopt;
   }
   double all = 0;
@@ -276,7 +275,7 @@ std::optional<Estimate> estimate(const std::vector<Recorded>& recorded, std::uin
   if (result.compute_misfit <= max_compute_misfit) return result;
   why = "computing times keep no law a * N^b * log(N)^c within " + percent(max_compute_misfit) +
         " (one misses by " + percent(result.compute_misfit) +
-        "): record with a core for each rank, or give --work shared or --work each";
+        "): record with a core for each rank, or give --work";
   return std::nullopt;
 }
 

@@ -27,12 +27,12 @@ struct Law {
 /// The law with the smallest misfit. `sizes`: two or more, different; numbers are 0 all or none.
 Law fit(std::span<const double> sizes, std::span<const double> numbers);
 
-/// How computing times depend on the number of ranks.
-enum class Work : std::uint8_t {
-  fitted,  ///< as recorded
-  shared,  ///< all ranks together compute as much as in the smallest recording
-  each,    ///< each rank computes as much as there
-};
+/// The power of the number of ranks with which computing times grow from those of the smallest
+/// recording; nothing: a law of all recorded times.
+using Work = std::optional<double>;
+inline constexpr Work fitted_work{};
+inline constexpr Work shared_work{-1.0};  ///< all ranks together compute as much as there
+inline constexpr Work work_of_each{0.0};  ///< each rank does
 
 struct Recorded {
   std::uint32_t ranks;

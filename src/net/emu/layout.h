@@ -4,7 +4,8 @@
 //   for each rank: the `sent` words of all queues towards it, one row per channel
 //   for each target, source and channel: a queue = its `done` word, then its records
 //   for each rank: what it lets peers reach (segments.h)
-//   until when each rank's port is taken, in each direction, and the bisection (ports.h)
+//   until when each rank's port is taken, in each direction (receiving_port.h), and the bisection
+//     (ports.h)
 //   for each rank: its bell (bells.h)
 //
 // All parts are sparse: a page exists once it has been used. The words an idle poll reads stand
@@ -18,6 +19,7 @@
 
 #include "base/cache_line.h"
 #include "base/round_up.h"
+#include "net/emu/receiving_port.h"
 
 namespace gex::net::emu {
 
@@ -89,9 +91,9 @@ class Layout {
   constexpr std::size_t registrations(std::uint32_t rank) const noexcept {
     return done(0, ranks_, 0) + rank * registrations_each * sizeof(Registration);
   }
-  /// Returns the place of a port's word, alone in its cache line.
+  /// Returns the place of the word of a port that sends, alone in its cache line.
   constexpr std::size_t port_out(std::uint32_t rank) const noexcept {
-    return registrations(ranks_) + 2 * rank * cache_line;
+    return registrations(ranks_) + rank * (cache_line + sizeof(ReceivingPort));
   }
   constexpr std::size_t port_in(std::uint32_t rank) const noexcept {
     return port_out(rank) + cache_line;
@@ -99,7 +101,7 @@ class Layout {
   constexpr std::size_t bisection() const noexcept { return port_out(ranks_); }
   /// Returns the place of a rank's bell, alone in its two cache lines.
   constexpr std::size_t bell(std::uint32_t rank) const noexcept {
-    return bisection() + 2 * (1 + rank) * cache_line;
+    return round_up(bisection() + cache_line, 2 * cache_line) + 2 * rank * cache_line;
   }
   constexpr std::size_t file_size() const noexcept { return round_up(bell(ranks_), page); }
 

@@ -78,7 +78,7 @@ Tick Ports::inject(std::uint32_t peer, bool registered, Tick now) noexcept {
 }
 
 Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick latency,
-                         Tick at_receiver, Tick now) noexcept {
+                         Tick at_receiver, Tick called, Tick now) noexcept {
   const Tick transmission = nearest_tick(static_cast<double>(bytes) * timing_.per_byte);
   Tick departed =
       reserve(word(layout_.port_out(from)), now, std::max(transmission, timing_.port_gap));
@@ -90,30 +90,29 @@ Ports::Flight Ports::fly(std::uint32_t from, std::uint32_t to, std::size_t bytes
     departed = reserve(word(layout_.bisection()), departed, crossing);
     crossed = departed + crossing + latency;
   }
-  // The target's port is taken in the order of calls, but as if nothing had waited at the sender's:
-  // else what waits there for long would keep the target's port from all that is there before it.
-  const Tick admitted =
-      reserve(word(layout_.port_in(to)), now + latency, std::max(transmission, at_receiver));
-  const Tick begun = std::max(admitted, departed + latency);
-  return {departed + transmission, std::max(begun + transmission, crossed)};
+  const Tick taken = std::max(transmission, at_receiver);
+  auto& port = *reinterpret_cast<ReceivingPort*>(memory_.data() + layout_.port_in(to));
+  const Tick admitted = port.reserve(called, departed + latency, taken) - taken;
+  return {departed + transmission, std::max(admitted + transmission, crossed)};
 }
 
 Ports::Put Ports::put(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
-  const Flight there = fly(rank_, peer, bytes, timing_.latency, 0, inject(peer, registered, now));
+  const Flight there =
+      fly(rank_, peer, bytes, timing_.latency, 0, now, inject(peer, registered, now));
   const Tick jitter = draw_jitter(peer, put_kind, links_[peer].puts);
   return {there.left, there.arrived + jitter + timing_.latency};
 }
 
 Tick Ports::get(std::uint32_t peer, std::size_t bytes, bool registered, Tick now) noexcept {
   const Tick asked = inject(peer, registered, now) + timing_.latency;
-  const Tick arrived = fly(peer, rank_, bytes, timing_.latency, 0, asked).arrived;
+  const Tick arrived = fly(peer, rank_, bytes, timing_.latency, 0, now, asked).arrived;
   return arrived + draw_jitter(peer, get_kind, links_[peer].gets);
 }
 
 Tick Ports::message(Channel channel, std::uint32_t peer, std::uint32_t number, std::size_t bytes,
                     Tick now) noexcept {
   const Flight there = fly(rank_, peer, bytes, timing_.message_latency, timing_.receive_overhead,
-                           inject(peer, true, now));
+                           now, inject(peer, true, now));
   const Tick jitter = jitter_of(peer, channel == reply_channel ? reply : request, number);
   return there.arrived + jitter + timing_.receive_overhead;
 }

@@ -1,10 +1,9 @@
 #pragma once
-// When messages and transfers leave and arrive under a model (model.h): the ports of all ranks as
-// words in memory that they share, each the time until which that port is taken.
+// When messages and transfers leave and arrive under a model (model.h): the ports of all ranks in
+// memory that they share.
 //
-// One thread after the other reserves its time, first come, first served: in the order of calls.
-// What two ranks send to a third one passes its port one after the other, as does all that crosses
-// the bisection.
+// What a port sends, and what crosses the bisection, goes one after the other in the order of
+// calls. What a port receives goes in the order in which it comes there (receiving_port.h).
 // `now` is the caller's reading of `ticks`, which the processes of one machine may compare as long
 // as they do not convert it; rank 0 converts the model for all.
 //
@@ -75,13 +74,13 @@ class Ports {
     std::atomic<std::uint64_t> gets{0};
   };
 
-  /// From a rank's port to another's.
+  /// From a rank's port to another's, where it is at `now`. `called`: when that was begun.
   struct Flight {
     Tick left;
     Tick arrived;
   };
   Flight fly(std::uint32_t from, std::uint32_t to, std::size_t bytes, Tick latency,
-             Tick at_receiver, Tick now) noexcept;
+             Tick at_receiver, Tick called, Tick now) noexcept;
   /// The processor's part and the link's: when something for `peer` reaches this rank's port.
   Tick inject(std::uint32_t peer, bool registered, Tick now) noexcept;
   Tick jitter_of(std::uint32_t peer, Kind kind, std::uint64_t number) const noexcept;

@@ -51,7 +51,7 @@ Programs exchange(std::uint32_t ranks) {
 
 std::optional<Estimate> estimate_of(const std::function<Programs(std::uint32_t)>& program,
                                     std::uint32_t ranks, const Machine& on, std::string& why,
-                                    Work work = Work::fitted) {
+                                    Work work = fitted_work) {
   std::vector<Recorded> recorded;
   for (const std::uint32_t size : {4U, 8U, 16U}) {
     auto phases = phases_of(program(size), why);
@@ -87,12 +87,32 @@ TEST(Estimate, TakesAMillionRanks) {
 
 TEST(Estimate, TakesWorkAsSharedOrOfEach) {
   std::string why;
-  const auto shared = estimate_of(exchange, 64, machine(), why, Work::shared);
+  const auto shared = estimate_of(exchange, 64, machine(), why, shared_work);
   ASSERT_TRUE(shared) << why;
   EXPECT_NEAR(shared->computing_ns, 1e8 / 64, 1);
-  const auto each = estimate_of(exchange, 64, machine(), why, Work::each);
+  const auto each = estimate_of(exchange, 64, machine(), why, work_of_each);
   ASSERT_TRUE(each) << why;
   EXPECT_NEAR(each->computing_ns, 1e8 / 4, 1);
+}
+
+TEST(Estimate, TakesAnyPowerAsWork) {
+  std::string why;
+  const auto grown = estimate_of(exchange, 64, machine(), why, Work(0.5));
+  ASSERT_TRUE(grown) << why;
+  EXPECT_NEAR(grown->computing_ns, 1e8 / 4 * 4, 1);
+}
+
+TEST(Phases, ThoseBetweenTwoCollectivesCanBeKept) {
+  std::string why;
+  std::vector<Phase> phases = *phases_of(exchange(8), why);
+  ASSERT_EQ(phases.size(), 3u);
+  ASSERT_TRUE(keep_between(phases, 1, 2, why));
+  ASSERT_EQ(phases.size(), 1u);
+  EXPECT_EQ(phases.front().number, 1u);
+  EXPECT_EQ(phases.front().collective, CollectiveShape::barrier);
+  phases = *phases_of(exchange(8), why);
+  EXPECT_FALSE(keep_between(phases, 0, 3, why));
+  EXPECT_EQ(why, "there are 2 collective operations of all ranks, and no number 3");
 }
 
 TEST(Estimate, CountsWhatRank0DoesAlone) {

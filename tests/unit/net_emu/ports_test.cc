@@ -86,6 +86,37 @@ TEST(EmuPorts, WhatTwoRanksSendToAThirdArrivesOneAfterTheOther) {
   EXPECT_EQ(ports[1].message(request_channel, 0, 0, 4000, 4000), 9000u);
 }
 
+TEST(EmuPorts, WhatIsAtAPortFirstDoesNotWaitForWhatWaitsAtItsSenders) {
+  PortsOf ports(4, Model{.latency = 1000, .bandwidth = 1e9});
+  for (int i = 0; i < 10; ++i) ports[0].put(1, 4000, true, 0);
+  EXPECT_EQ(ports[0].put(2, 4000, true, 0).done, 40'000u + 4000 + 2 * 1000);
+  EXPECT_EQ(ports[1].message(request_channel, 2, 0, 100, 0), 1100u);
+  EXPECT_EQ(ports[1].message(request_channel, 2, 1, 100, 500), 1600u);
+  // The time before and between is free.
+  EXPECT_EQ(ports[3].message(request_channel, 2, 0, 100, 200), 1300u);
+  // From 21000 on 20000 are free before that put, the rest behind it.
+  EXPECT_EQ(ports[3].message(request_channel, 2, 1, 25'000, 20'000), 50'000u);
+}
+
+TEST(EmuPorts, MoreGapsThanAPortKeepsCostNoMoreThanWaiting) {
+  PortsOf ports(3, Model{.latency = 1000, .bandwidth = 1e9});
+  Tick last = 0;
+  for (int i = 0; i < 100; ++i) {
+    ports[0].put(1, 100, true, 0);
+    last = ports[0].put(2, 100, true, 0).done - 1000;
+  }
+  EXPECT_EQ(last, 100u * 200 + 1000);
+  Tick end = 0;
+  for (std::uint32_t i = 0; i < 100; ++i)
+    end = std::max(end, ports[1].message(request_channel, 2, i, 100, 0));
+  EXPECT_GE(end, last);
+  EXPECT_LE(end, last + 40u * 100);
+  // When their time is over there is room for others.
+  EXPECT_EQ(ports[0].put(1, 5000, true, 100'000).left, 105'000u);
+  EXPECT_EQ(ports[0].put(2, 5000, true, 100'000).left, 110'000u);
+  EXPECT_EQ(ports[1].message(request_channel, 2, 100, 100, 100'000), 101'100u);
+}
+
 TEST(EmuPorts, GetsShareTheOwnersPort) {
   PortsOf ports(3, Model{.latency = 1000, .bandwidth = 1e9});
   EXPECT_EQ(ports[0].get(2, 4000, true, 0), 6000u);
