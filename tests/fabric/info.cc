@@ -90,8 +90,8 @@ class Negotiation {
   fi_info* answer(int nic, std::uint32_t kind, const char* node) {
     fi_info* info = fi_allocinfo();
     if (info == nullptr) return nullptr;
-    const bool agreed = capabilities(*info) && sizes(*info) && order(*info) && domain(*info, nic) &&
-                        place(*info, nic, node);
+    const bool agreed = capabilities(*info, kind) && sizes(*info) && order(*info) &&
+                        domain(*info, nic) && place(*info, nic, node);
     info->ep_attr->protocol = first_protocol + kind;
     if (agreed) return info;
     fi_freeinfo(info);
@@ -99,14 +99,15 @@ class Negotiation {
   }
 
  private:
-  bool capabilities(fi_info& info) const {
+  bool capabilities(fi_info& info, std::uint32_t kind) const {
     const std::uint64_t directions =
         FI_READ | FI_WRITE | FI_RECV | FI_SEND | FI_REMOTE_READ | FI_REMOTE_WRITE;
     std::uint64_t offered =
         FI_MSG | FI_RMA | directions | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_SOURCE;
     if (knobs().multi_recv != 0) offered |= FI_MULTI_RECV;
     if (knobs().atomics != "none") offered |= FI_ATOMIC;
-    if (!knobs().hmem.empty()) offered |= FI_HMEM;
+    if (!knobs().hmem.empty() && (knobs().hmem_kind == Knobs::max || knobs().hmem_kind == kind))
+      offered |= FI_HMEM;
     info.caps = offered;
     if (hints_ != nullptr) {
       if ((hints_->caps & ~offered) != 0) return false;

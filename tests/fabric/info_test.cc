@@ -173,6 +173,8 @@ TEST(Report, OffersMemoryOfDevicesWhereItIsTaken) {
   };
   run({"hmem=interface"}, [&] { EXPECT_FALSE(is_refused(of_devices)); });
   run({""}, [&] { EXPECT_TRUE(is_refused(of_devices)); });
+  run({"hmem=interface,kinds=2,hmem_kind=1"},
+      [&] { EXPECT_EQ(look_up(of_devices)->ep_attr->protocol, look_up()->ep_attr->protocol + 1); });
 }
 
 TEST(Report, RequiresRegistrationAsTheNetworkDoes) {

@@ -17,6 +17,9 @@ struct {
   unsigned copies = 0;
   unsigned writes = 0;
   unsigned contexts = 0;
+  unsigned batches = 0;
+  std::size_t in_batches = 0;
+  Result of_batches = success;
   std::uint32_t value = 0;
 } calls;
 
@@ -48,10 +51,26 @@ class Copies : public testing::Test {
     for (unsigned i = 0; i < count; ++i)
       ASSERT_EQ(stream_.begin(bytes_.data(), bytes_.data() + 8, 8, &done_, nullptr), success);
   }
+  void offer_batches() {
+    driver_.copy_batch = [](const DeviceAddress*, const DeviceAddress*, const std::size_t*,
+                            std::size_t count, const BatchAttributes*, const std::size_t*,
+                            std::size_t, std::size_t*, Stream) -> Result {
+      ++calls.batches;
+      calls.in_batches += count;
+      return calls.of_batches;
+    };
+    ASSERT_EQ(stream_.open(driver_, &flag_), success);
+  }
   bool poll() {
     bool progressed = false;
     EXPECT_EQ(stream_.poll(nullptr, progressed), success);
     return progressed;
+  }
+
+  void finish() {
+    EXPECT_FALSE(poll());
+    flag_ = calls.value;
+    EXPECT_TRUE(poll());
   }
 
   Driver driver_{};
@@ -84,6 +103,45 @@ TEST_F(Copies, ShareAWriteOfTheFlagUpToThirtyTwo) {
   flag_ = calls.value;
   EXPECT_TRUE(poll());
   EXPECT_EQ(done_, 100U);
+}
+
+TEST_F(Copies, GoInBatchesBehindTheFirst) {
+  offer_batches();
+  begin(1);
+  EXPECT_EQ(calls.copies, 1U);
+  begin(2);
+  EXPECT_EQ(calls.batches, 0U);
+  EXPECT_FALSE(poll());
+  EXPECT_EQ(calls.batches, 1U);
+  EXPECT_EQ(calls.in_batches, 2U);
+  EXPECT_EQ(calls.copies, 1U);
+  begin(64);
+  EXPECT_EQ(calls.batches, 3U);
+  EXPECT_EQ(calls.in_batches, 66U);
+  flag_ = calls.value;
+  EXPECT_TRUE(poll());
+  EXPECT_EQ(done_, 67U);
+  // Nothing is under way: a copy begins at once, and so does one that is long.
+  begin(1);
+  EXPECT_EQ(calls.copies, 2U);
+  ASSERT_EQ(stream_.begin(bytes_.data(), bytes_.data() + 8, 4097, &done_, nullptr), success);
+  EXPECT_EQ(calls.copies, 3U);
+  finish();
+}
+
+TEST_F(Copies, GoOneByOneOnceABatchIsRefused) {
+  offer_batches();
+  calls.of_batches = 801;
+  begin(3);
+  EXPECT_FALSE(poll());
+  EXPECT_EQ(calls.batches, 1U);
+  EXPECT_EQ(calls.copies, 3U);
+  flag_ = calls.value;
+  EXPECT_TRUE(poll());
+  begin(3);
+  finish();
+  EXPECT_EQ(calls.batches, 1U);
+  EXPECT_EQ(calls.copies, 6U);
 }
 
 TEST_F(Copies, AreAwaitedByPollsThatCallNoDriver) {

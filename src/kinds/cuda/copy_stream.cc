@@ -1,6 +1,7 @@
 #include "kinds/cuda/copy_stream.h"
 
 #include <mutex>
+#include <utility>
 
 #include "core/progress.h"
 #include "core/unrung_work.h"
@@ -9,6 +10,7 @@ namespace gex::kinds::cuda {
 
 Result CopyStream::open(const Driver& driver, volatile std::uint32_t* flag) noexcept {
   driver_ = &driver;
+  has_batches_ = driver.copy_batch != nullptr;
   flag_ = flag;
   *flag_ = 0;
   return driver.create_stream(&stream_, stream_non_blocking);
@@ -17,9 +19,16 @@ Result CopyStream::open(const Driver& driver, volatile std::uint32_t* flag) noex
 Result CopyStream::begin(void* to, const void* from, std::size_t bytes, CompletionTarget done,
                          CompletionTarget local) noexcept {
   const std::lock_guard lock(lock_);
-  if (const Result error =
-          noted("cuMemcpyAsync", driver_->copy(address_of(to), address_of(from), bytes, stream_)))
+  if (has_batches_ && bytes <= max_kept_back && !copies_.empty()) {
+    kept_back_.to[kept_back_.count] = address_of(to);
+    kept_back_.from[kept_back_.count] = address_of(from);
+    kept_back_.bytes[kept_back_.count] = bytes;
+    ++kept_back_.count;
+  } else if (const Result error =
+                 noted("cuMemcpyAsync",
+                       driver_->copy(address_of(to), address_of(from), bytes, stream_))) {
     return error;
+  }
   return add(done, local, max_batch);
 }
 
@@ -68,7 +77,29 @@ Result CopyStream::copy(void* to, const void* from, std::size_t bytes) noexcept 
   return noted("cuStreamSynchronize", driver_->synchronize_stream(stream_));
 }
 
+Result CopyStream::give_kept_back() noexcept {
+  const std::size_t count = std::exchange(kept_back_.count, 0);
+  constexpr BatchAttributes attributes;
+  constexpr std::size_t of_all = 0;
+  std::size_t failed = 0;
+  if (count > 1 && has_batches_) {
+    if (driver_->copy_batch(kept_back_.to.data(), kept_back_.from.data(), kept_back_.bytes.data(),
+                            count, &attributes, &of_all, 1, &failed, stream_) == success)
+      return success;
+    // A driver, or a device, may refuse batches of such memory. Those that it has begun are made
+    // twice, which does no harm: their sources are still in use.
+    has_batches_ = false;
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    if (const Result error = noted(
+            "cuMemcpyAsync",
+            driver_->copy(kept_back_.to[i], kept_back_.from[i], kept_back_.bytes[i], stream_)))
+      return error;
+  return success;
+}
+
 Result CopyStream::end_batch() noexcept {
+  if (const Result error = give_kept_back()) return error;
   const std::uint32_t number = last_number_ + 1;
   if (const Result error = noted("cuStreamWriteValue32",
                                  driver_->write_value(stream_, address_of(flag_), number, 0)))
@@ -85,8 +116,8 @@ Result CopyStream::poll(Context context, bool& progressed) noexcept {
   if (copies_.empty()) return success;
   if (unnumbered_ != 0) {
     const CurrentContext current(*driver_, context);
-    if (const Result error = current.error() != success ? current.error() : end_batch())
-      return error;
+    if (const Result error = noted("cuCtxPushCurrent", current.error())) return error;
+    if (const Result error = end_batch()) return error;
   }
   // Acquire: the bytes that were copied to the host are read behind the flag.
   const std::uint32_t reached = __atomic_load_n(flag_, __ATOMIC_ACQUIRE);

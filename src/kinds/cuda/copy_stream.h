@@ -2,10 +2,13 @@
 // A stream of a device's with the copies that are under way in it.
 //
 // The driver is not asked whether copies are done: behind them it writes a number to memory of the
-// host, which polls read. Copies that are begun before the next poll share that write.
+// host, which polls read. Copies that are begun before the next poll share that write. Small ones
+// that would wait for others in the stream anyway are kept back until that write, and given to the
+// driver in one call, where it has such a call.
 //
 // Thread rules: any.
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -57,9 +60,21 @@ class CopyStream {
 
   /// So many copies share a write of the flag at most.
   static constexpr std::size_t max_batch = 32;
+  /// A longer copy takes longer than a call of the driver does.
+  static constexpr std::size_t max_kept_back = 4096;
 
-  /// What has just been given to the stream completes these. Under the lock.
+  /// Copies that the driver has not been given yet.
+  struct KeptBack {
+    std::array<DeviceAddress, max_batch> to;
+    std::array<DeviceAddress, max_batch> from;
+    std::array<std::size_t, max_batch> bytes;
+    std::size_t count = 0;
+  };
+
+  // Under the lock.
+  /// What has just been given to the stream, or kept back, completes these.
   Result add(CompletionTarget done, CompletionTarget local, std::size_t batch) noexcept;
+  Result give_kept_back() noexcept;
   Result end_batch() noexcept;
 
   Result noted(const char* function, Result error) noexcept {
@@ -73,6 +88,8 @@ class CopyStream {
   Stream stream_ = nullptr;
   volatile std::uint32_t* flag_ = nullptr;
   SpinLock lock_;
+  bool has_batches_ = false;
+  KeptBack kept_back_;
   std::deque<Copy> copies_;
   std::deque<Batch> batches_;
   std::size_t unnumbered_ = 0;  ///< the last copies, behind which no write of the flag is yet

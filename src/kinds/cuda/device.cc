@@ -29,6 +29,12 @@ Immortal<Devices> the_devices;
 /// The open devices, by number, as polls read them; null: not open.
 constinit std::array<std::atomic<Device*>, max_devices> open_devices{};
 
+/// Memory of cuMemAllocManaged, or of a variable that is managed.
+bool is_managed(const Driver& driver, DeviceAddress at) noexcept {
+  unsigned managed = 0;
+  return driver.pointer_attribute(&managed, attribute_is_managed, at) == success && managed != 0;
+}
+
 /// Begins to copy contiguous bytes, in parts if the ends are not registered alike. In the stream
 /// the last is done last.
 Result begin_parts(CopyStream& stream, std::byte* to, const std::byte* from, std::size_t bytes,
@@ -207,13 +213,17 @@ bool Device::poll_all() noexcept {
     // Acquire: pairs with the release of `find`.
     Device* const device = place.load(std::memory_order_acquire);
     if (device == nullptr) continue;
+    const char* function = "cuStreamWriteValue32";
     Result error = device->order_.poll(device->context_, progressed);
-    for (CopyStream* stream : {&device->to_device_, &device->from_device_, &device->between_})
-      if (error == success) error = stream->poll(device->context_, progressed);
+    for (CopyStream* stream : {&device->to_device_, &device->from_device_, &device->between_}) {
+      if (error != success) break;
+      error = stream->poll(device->context_, progressed);
+      function = stream->failed_function();
+    }
     // At the end of the process the driver may have ended first.
     if (error != success && error != error_deinitialized)
       fatal("memory kinds: CUDA device %u: %s", device->device,
-            describe(*device->driver_, "cuStreamWriteValue32", error).c_str());
+            describe(*device->driver_, function, error).c_str());
   }
   return progressed;
 }
@@ -366,6 +376,8 @@ std::optional<std::string> Device::refuses(const void* address, std::size_t byte
   unsigned type = 0;
   const CurrentContext current(*driver_, context_);
   if (current.error() != success) return describe(*driver_, "cuCtxPushCurrent", current.error());
+  // All devices and contexts, and the processor, reach managed memory.
+  if (is_managed(*driver_, at)) return std::nullopt;
   if (driver_->pointer_attribute(&type, attribute_memory_type, at) != success ||
       type != device_memory_type)
     return "the address is not memory of a CUDA device";
@@ -434,7 +446,7 @@ std::string describe_unknown(const void* address) {
   const CurrentContext current(driver, device->context());
   unsigned type = 0;
   int number = -1;
-  if (current.error() != success ||
+  if (current.error() != success || is_managed(driver, at) ||
       driver.pointer_attribute(&type, attribute_memory_type, at) != success ||
       type != device_memory_type ||
       driver.pointer_attribute(&number, attribute_device, at) != success)

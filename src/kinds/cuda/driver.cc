@@ -39,6 +39,9 @@ std::string load(Driver& driver) {
 #define GEX_CUDA_FUNCTION(member, name, parameters) find(driver.member, #name);
 #include "kinds/cuda/driver_functions.def"
 #undef GEX_CUDA_FUNCTION
+  if (env::boolean(env::Variable::cuda_batch))
+    driver.copy_batch =
+        reinterpret_cast<decltype(driver.copy_batch)>(dlsym(handle, "cuMemcpyBatchAsync"));
   if (missing != nullptr)
     return library + " has no " + missing + ": a driver of CUDA 12.0 or later is needed";
   if (const Result error = driver.init(0)) return describe(driver, "cuInit", error);

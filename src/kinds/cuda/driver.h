@@ -40,6 +40,7 @@ enum DeviceAttribute : int {
 enum PointerAttribute : int {
   attribute_context = 1,
   attribute_memory_type = 2,
+  attribute_is_managed = 8,
   attribute_device = 9,
   attribute_legacy_capable = 10,
 };
@@ -121,6 +122,14 @@ struct PlanesCopy {
   std::size_t planes = 0;
 };
 static_assert(sizeof(PlanesCopy) == 200);
+/// How the copies of a batch are made.
+struct BatchAttributes {
+  int source_order = 1;  ///< sources are read when the stream comes to the batch
+  Location source_hint{};
+  Location target_hint{};
+  unsigned flags = 0;
+};
+static_assert(sizeof(BatchAttributes) == 24);
 /// A copy of rows, each of which begins `step` bytes behind the one before.
 struct RowsCopy {
   struct Source {
@@ -150,6 +159,14 @@ struct Driver {
 #define GEX_CUDA_FUNCTION(member, name, parameters) std::add_pointer_t<Result parameters> member;
 #include "kinds/cuda/driver_functions.def"
 #undef GEX_CUDA_FUNCTION
+
+  /// cuMemcpyBatchAsync, in drivers since CUDA 12.8; null: the driver has none, or it is not to be
+  /// used (GEX_CUDA_BATCH). Not the function of that name in headers since CUDA 13, which is
+  /// another symbol. The copies of a batch may be done in any order.
+  Result (*copy_batch)(const DeviceAddress* to, const DeviceAddress* from, const std::size_t* bytes,
+                       std::size_t count, const BatchAttributes* attributes,
+                       const std::size_t* first_of_attributes, std::size_t attributes_count,
+                       std::size_t* failed, Stream stream);
 };
 
 /// Returns true if this machine may have a driver; looks for files, and opens nothing.

@@ -50,6 +50,12 @@ Verdict verdict_on(const std::vector<Introduction>& all, bool is_named) {
   return verdict;
 }
 
+bool devices_divide(const std::vector<Introduction>& all) {
+  return std::any_of(all.begin(), all.end(), [&](const Introduction& one) {
+    return one.protocol != all[0].protocol && one.reaches_devices != all[0].reaches_devices;
+  });
+}
+
 Broken broken_of(const std::vector<Introduction>& all) {
   Broken broken = 0;
   for (const Introduction& one : all) broken |= one.broken;

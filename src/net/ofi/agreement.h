@@ -24,8 +24,10 @@ struct Introduction {
   std::uint32_t ready;
   std::byte name[max_name];
   OneSidedExtent one_sided;
-  Place scratch;  ///< that peers may write to without harm
-  Broken broken;  ///< of the provider, as far as it was found
+  Place scratch;                  ///< that peers may write to without harm
+  Broken broken;                  ///< of the provider, as far as it was found
+  std::uint32_t protocol;         ///< of the endpoint; those of others are not reached
+  std::uint32_t reaches_devices;  ///< 1: memory of devices, too
 };
 
 /// All ranks come to the same from the same introductions.
@@ -39,6 +41,9 @@ struct Verdict {
 };
 /// `is_named`: the user has named the provider, and none other is looked for.
 Verdict verdict_on(const std::vector<Introduction>& all, bool is_named);
+
+/// Returns true if ranks speak another protocol because they reach memory of devices: none may.
+bool devices_divide(const std::vector<Introduction>& all);
 
 /// Returns all that any rank has found broken.
 Broken broken_of(const std::vector<Introduction>& all);

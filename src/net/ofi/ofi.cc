@@ -270,6 +270,8 @@ std::unique_ptr<Ofi> open(const Host& host, Choice choice, Introduction& mine, s
   const std::string danger = host.rank == 0 ? danger_of(*choice.info) : std::string();
   if (!danger.empty()) warn(host, danger);
   const Way way = way_of(*choice.info);
+  mine.protocol = choice.info->ep_attr->protocol;
+  mine.reaches_devices = (choice.info->caps & FI_HMEM) != 0 ? 1 : 0;
   std::snprintf(mine.provider, sizeof mine.provider, "%s", way.provider.c_str());
   std::snprintf(mine.fabric, sizeof mine.fabric, "%s", way.fabric.c_str());
   auto made = std::make_unique<Ofi>(std::move(choice), host, error);
@@ -321,8 +323,17 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
     host.exchange(&mine, sizeof mine, all.data());
     const Verdict verdict = verdict_on(all, !wish.provider.empty());
     const Broken broken = verdict.agreed ? broken_of(all) & ~wish.broken : 0;
-    if (verdict.agreed && broken == 0) break;
+    const bool divided = verdict.agreed && devices_divide(all);
+    if (verdict.agreed && broken == 0 && !divided) break;
     made.reset();
+    if (divided) {
+      wish.devices = false;
+      if (host.rank == 0)
+        warn(host, std::string(mine.provider) +
+                       " reaches memory of devices by a protocol that not all ranks have; messages "
+                       "carry it instead");
+      continue;
+    }
     if (broken != 0) {
       wish.broken |= broken;
       if (host.rank == 0)

@@ -3,6 +3,7 @@
 // kind is copied to each at every rank. Clients of the public interface.
 //
 //   cuda_test            all of it; ranks with an odd number have device 1 first
+//   cuda_test WHAT SORT  with the client's memory of a pool, managed or mapped, not of cuMemAlloc
 //   cuda_test few        rank 0 alone has devices
 //   cuda_test sizes      all sizes and alignments in every combination
 //   cuda_test strided    transfers that are not contiguous
@@ -42,6 +43,18 @@ namespace {
 // What a client has of the driver.
 using Context = void*;
 using Address = unsigned long long;
+struct AllocationOfDevice {
+  int type = 1;
+  unsigned handle_types = 1;  ///< descriptors
+  int location = 1;
+  int device = 0;
+  void* unused[2] = {};
+};
+struct AccessOfDevice {
+  int location = 1;
+  int device = 0;
+  unsigned flags = 3;
+};
 struct {
   int (*init)(unsigned);
   int (*device_count)(int*);
@@ -52,6 +65,13 @@ struct {
   int (*retain)(Context*, int);
   int (*allocate)(Address*, std::size_t);
   int (*release)(Address);
+  int (*allocate_of_pool)(Address*, std::size_t, void*);
+  int (*allocate_managed)(Address*, std::size_t, unsigned);
+  int (*create)(unsigned long long*, std::size_t, const AllocationOfDevice*, unsigned long long);
+  int (*reserve)(Address*, std::size_t, std::size_t, Address, unsigned long long);
+  int (*map)(Address, std::size_t, std::size_t, unsigned long long, unsigned long long);
+  int (*give_access)(Address, std::size_t, const AccessOfDevice*, std::size_t);
+  int (*unmap)(Address, std::size_t);
   int (*create_stream)(void**, unsigned);
   int (*synchronize)(void*);
   int (*copy)(Address, Address, std::size_t, void*);
@@ -78,6 +98,13 @@ void load_driver() {
   find(driver.retain, "cuDevicePrimaryCtxRetain");
   find(driver.allocate, "cuMemAlloc_v2");
   find(driver.release, "cuMemFree_v2");
+  find(driver.allocate_of_pool, "cuMemAllocAsync");
+  find(driver.allocate_managed, "cuMemAllocManaged");
+  find(driver.create, "cuMemCreate");
+  find(driver.reserve, "cuMemAddressReserve");
+  find(driver.map, "cuMemMap");
+  find(driver.give_access, "cuMemSetAccess");
+  find(driver.unmap, "cuMemUnmap");
   find(driver.create_stream, "cuStreamCreate");
   find(driver.synchronize, "cuStreamSynchronize");
   find(driver.copy, "cuMemcpyAsync");
@@ -123,6 +150,40 @@ constexpr std::size_t segment_bytes = std::size_t{1} << 20;
 /// Each rank writes in a part of its own of every segment.
 constexpr std::size_t part_bytes = segment_bytes / 4;
 
+/// What the client's memory of devices is of.
+std::string_view sort_of_memory;
+
+/// The client's own mapping, in whose middle the segment lies.
+constexpr std::size_t mapping_bytes = std::size_t{2} << 20;
+constexpr std::size_t place_in_mapping = 12345;
+
+Address allocate_mapped(int device) {
+  const AllocationOfDevice properties{.device = device};
+  const AccessOfDevice access{.device = device};
+  unsigned long long allocation = 0;
+  Address mapping = 0;
+  CHECK(driver.create(&allocation, mapping_bytes, &properties, 0) == 0);
+  CHECK(driver.reserve(&mapping, mapping_bytes, 0, 0, 0) == 0);
+  CHECK(driver.map(mapping, mapping_bytes, 0, allocation, 0) == 0);
+  CHECK(driver.give_access(mapping, mapping_bytes, &access, 1) == 0);
+  return mapping + place_in_mapping;
+}
+
+/// With the context of its device current.
+Address allocate_own(int device) {
+  Address memory = 0;
+  if (sort_of_memory == "pool") {
+    CHECK(driver.allocate_of_pool(&memory, segment_bytes, nullptr) == 0);
+  } else if (sort_of_memory == "managed") {
+    CHECK(driver.allocate_managed(&memory, segment_bytes, 1) == 0);
+  } else if (sort_of_memory == "mapped") {
+    memory = allocate_mapped(device);
+  } else {
+    CHECK(driver.allocate(&memory, segment_bytes) == 0);
+  }
+  return memory;
+}
+
 /// The ends of a transfer. Of these, `private_host` is no segment's.
 enum Kind { host, first, second, private_host, kinds };
 
@@ -152,7 +213,8 @@ void make_own(Kind kind, int device, bool library_memory) {
   if (!library_memory) {
     Context primary = nullptr, popped = nullptr;
     CHECK(driver.retain(&primary, device) == 0 && driver.push(primary) == 0);
-    CHECK(driver.allocate(&made.of_client, segment_bytes) == 0 && driver.pop(&popped) == 0);
+    made.of_client = allocate_own(device);
+    CHECK(driver.pop(&popped) == 0);
     memory = reinterpret_cast<void*>(static_cast<std::uintptr_t>(made.of_client));
   }
   CHECK(gex_Segment_Create(&made.segment, client, memory, segment_bytes, made.memory_kind, 0) ==
@@ -205,7 +267,10 @@ void destroy_all() {
     if (each.of_client != 0) {
       Context primary = nullptr, popped = nullptr;
       CHECK(driver.retain(&primary, 0) == 0 && driver.push(primary) == 0);
-      CHECK(driver.release(each.of_client) == 0 && driver.pop(&popped) == 0);
+      CHECK((sort_of_memory == "mapped"
+                 ? driver.unmap(each.of_client - place_in_mapping, mapping_bytes)
+                 : driver.release(each.of_client)) == 0);
+      CHECK(driver.pop(&popped) == 0);
     }
     if (each.memory_kind != GEX_MK_HOST) gex_MK_Destroy(each.memory_kind, 0);
   }
@@ -344,7 +409,7 @@ void use_many_at_once(Kind there, gex_Rank_t peer) {
   CHECK(back == bytes);
 }
 
-std::atomic<unsigned> right_notices{0};
+std::atomic<unsigned> notices{0}, right_notices{0};
 
 /// What has been written there when the notice of it comes.
 struct Written {
@@ -357,6 +422,7 @@ void take_notice(gex_Token_t, void* payload, std::size_t) {
   std::memcpy(&written, payload, sizeof written);
   if (holds(written.there, written.at, {std::begin(written.bytes), std::end(written.bytes)}))
     ++right_notices;
+  ++notices;
 }
 
 /// In rows, in columns, whose order is reversed at one end, in planes, of which the peer gets a
@@ -546,12 +612,21 @@ void use_threads() {
   for (std::thread& one : threads) one.join();
 }
 
+/// Waits for the notices of what all ranks write here in planes. Other transfers may have written
+/// there before a notice came; if there are none, all are `right_notices`.
+void await_notices(const std::atomic<unsigned>& counted) {
+  const auto has_devices = [](gex_Rank_t of) { return at_rank[first][of] != nullptr; };
+  unsigned writers = 0;
+  for (gex_Rank_t of = 0; of < ranks; ++of) writers += has_devices(of) ? 4 : 2;
+  GASNET_BLOCKUNTIL(counted >= writers * (has_devices(rank) ? 3 : 1));
+}
+
 void use_strided() {
   for (gex_Rank_t peer = 0; peer < ranks; ++peer)
     for (int here = host; here < kinds; ++here)
       for (int there = host; there < private_host; ++there)
         use_non_contiguous(static_cast<Kind>(here), static_cast<Kind>(there), peer);
-  while (right_notices < ranks * kinds * private_host) gasnet_AMPoll();
+  await_notices(right_notices);
 }
 
 /// A stream waits for a get, and the client for the stream, in the driver, while the progress
@@ -601,6 +676,7 @@ void use_all() {
       if (own[there].address != nullptr) use_values_and_offsets(there, peer);
     }
   }
+  await_notices(notices);
 }
 
 /// Puts and gets of 8 bytes between devices of neighbors, for tests that count what carries them.
@@ -664,6 +740,19 @@ void exhaust() {
   CHECK(gex_Segment_Create(&more, client, nullptr, max, kind, 0) == GASNET_OK);
   gex_Segment_Destroy(more, 0);
   gex_MK_Destroy(kind, 0);
+}
+
+/// Managed memory, which is of no segment, is memory of the host.
+void put_managed_memory() {
+  Address memory = 0;
+  CHECK(driver.create_context(&context, 0, 0) == 0);
+  CHECK(driver.allocate_managed(&memory, 4096, 1) == 0);
+  auto* const word = reinterpret_cast<std::uint64_t*>(static_cast<std::uintptr_t>(memory));
+  *word = 77;
+  const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[first].endpoint));
+  gex_RMA_PutBlocking(pair, 0, at_rank[first][0], word, sizeof *word, 0);
+  gex_RMA_GetBlocking(pair, word + 1, 0, at_rank[first][0], sizeof *word, 0);
+  CHECK(word[1] == 77);
 }
 
 /// Memory of another context, which is of no segment, as the local side of an endpoint with host
@@ -772,6 +861,7 @@ int main(int count, char** arguments) {
   rank = gex_TM_QueryRank(team);
   ranks = gex_TM_QuerySize(team);
   const std::string_view what = count > 1 ? arguments[1] : "all";
+  if (count > 2) sort_of_memory = arguments[2];
   if (what == "missing") {
     gex_MK_t kind = GEX_MK_INVALID;
     CHECK(make_kind(&kind, 0) == GASNET_ERR_RESOURCE && kind == GEX_MK_INVALID);
@@ -824,6 +914,8 @@ int main(int count, char** arguments) {
       gex_MK_Destroy(own[first].memory_kind, 0);
     else if (what == "unknown_address")
       put_unknown_memory();
+    else if (what == "managed_as_host")
+      put_managed_memory();
     else if (what == "collective")
       broadcast_on_device();
     else if (what == "scratch")

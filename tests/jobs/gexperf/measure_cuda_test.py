@@ -7,9 +7,11 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 ROW = "cuda.put.host.device.8"
 
@@ -19,12 +21,28 @@ def check(condition, what):
         sys.exit(f"measure_cuda_test.py: {what}")
 
 
+def environment_for(driver):
+    return {**os.environ, "GEX_CUDA_LIBRARY": driver, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
 def measure(driver, script, *options):
-    environment = {**os.environ, "GEX_CUDA_LIBRARY": driver, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([script, *options], text=True, check=False, env=environment,
+    done = subprocess.run([script, *options], text=True, check=False, env=environment_for(driver),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     print(done.stdout, done.stderr, sep="")
     return done
+
+
+def rows_when_ended_early(driver, script, file, *options):
+    """Ends it as soon as a row is there."""
+    process = subprocess.Popen([script, *options], env=environment_for(driver), start_new_session=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    rows = []
+    while process.poll() is None and not rows:
+        rows = json.loads(file.read_text())["rows"] if file.exists() else []
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return [row["name"] for row in rows]
 
 
 def main():
@@ -35,7 +53,7 @@ def main():
         done = measure(driver, script, *options, "descriptor", "heat")
         check(done.returncode == 0, f"exit status {done.returncode}")
         seen = json.loads(file.read_text())
-        check(seen["format"] == "libgex measure-cuda 1" and seen["finished"], "not finished, or another format")
+        check(seen["format"] == "libgex measure-cuda 2" and seen["not_run"] == [] and seen["finished"], "not finished, or another format")
         check([(test["name"], test["passed"]) for test in seen["tests"]] ==
               [("descriptor", True), ("heat", True)], f"tests: {seen['tests']}")
         check([(row["name"], row["fake_device"]) for row in seen["rows"]] == [(ROW, True)],
@@ -48,7 +66,14 @@ def main():
         done = measure(driver, script, *options, "heat", "--seconds", "5")
         seen = json.loads(file.read_text())
         check(done.returncode == 0 and seen["tests"] == [], f"exit status {done.returncode}")
-        check([each["name"] for each in seen["left_out"]] == ["test heat"], f"left out: {seen['left_out']}")
+        check([each["name"] for each in seen["left_out"]] == seen["not_run"] == ["test heat"],
+              f"left out: {seen['left_out']}")
+
+        # Ended early, it leaves the first row, and the names of the rest.
+        file.unlink()
+        check(rows_when_ended_early(driver, script, file, *options, "heat") == [ROW], "no row was left")
+        seen = json.loads(file.read_text())
+        check(seen["not_run"] == ["test heat"] and not seen["finished"], f"not run: {seen['not_run']}")
 
         done = measure("no-driver.so", script, *options)
         check(done.returncode == 1 and

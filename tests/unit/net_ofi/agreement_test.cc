@@ -66,6 +66,16 @@ TEST(Agreement, CollectsWhatRanksHaveFoundBroken) {
   EXPECT_EQ(broken_of({one, other}), broken_delivery | broken_order);
 }
 
+TEST(Agreement, IsOnOneProtocolThoughOneRankReachesDevices) {
+  Introduction plain = introduction("cxi"), with_devices = plain;
+  with_devices.reaches_devices = 1;
+  EXPECT_FALSE(devices_divide({plain, with_devices}));
+  with_devices.protocol = 1;
+  EXPECT_TRUE(devices_divide({plain, with_devices}));
+  EXPECT_TRUE(devices_divide({with_devices, with_devices, plain}));
+  EXPECT_FALSE(devices_divide({with_devices, with_devices}));
+}
+
 TEST(Agreement, EndsWhereThereIsNoOtherWay) {
   EXPECT_FALSE(verdict_on({introduction("cxi", "a", false)}, true).refused);  // named by the user
   EXPECT_FALSE(verdict_on({introduction("", "", false)}, false).refused);

@@ -283,7 +283,10 @@ bool fails(const char* function) {
   const char* const colon = std::strchr(text, ':');
   if (colon == nullptr || std::string(text, colon) != function) return false;
   const std::lock_guard lock(mutex);
-  return ++calls == std::strtoull(colon + 1, nullptr, 0);
+  if (++calls != std::strtoull(colon + 1, nullptr, 0)) return false;
+  if (has_variable("FAKE_CUDA_SHOW_FAILURE"))
+    std::fprintf(stderr, "libcuda-fake.so: fails as asked: %s\n", function);
+  return true;
 }
 
 }  // namespace fake_cuda
@@ -416,6 +419,21 @@ Result cuMemcpyAsync(DeviceAddress to, DeviceAddress from, std::size_t bytes, St
     return invalid_value;
   return Engine::of_process().push(
       stream, {.what = Operation::What::copy, .to = to, .from = from, .bytes = bytes});
+}
+
+/// In reverse order, since a driver may have any.
+Result cuMemcpyBatchAsync(const DeviceAddress* to, const DeviceAddress* from,
+                          const std::size_t* bytes, std::size_t count,
+                          const cuda::BatchAttributes* attributes, const std::size_t* firsts,
+                          std::size_t attributes_count, std::size_t* failed, Stream stream) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  if (count == 0 || attributes_count != 1 || firsts[0] != 0 || attributes->source_order != 1)
+    return invalid_value;
+  for (std::size_t i = count; i-- > 0;) {
+    *failed = i;
+    if (const Result error = cuMemcpyAsync(to[i], from[i], bytes[i], stream)) return error;
+  }
+  return cuda::success;
 }
 
 Result cuStreamWaitValue32_v2(Stream stream, DeviceAddress address, std::uint32_t value,

@@ -10,6 +10,7 @@
 //   FAKE_CUDA_MEMORY    bytes of each; unset: 64 MiB
 //   FAKE_CUDA_SEED      of the order in which streams proceed; unset: 1
 //   FAKE_CUDA_FAIL      NAME:N: the Nth call of that function fails with CUDA_ERROR_UNKNOWN
+//   FAKE_CUDA_SHOW_FAILURE 1: that call prints a line
 //   FAKE_CUDA_NO_VMM    1: devices export no descriptors
 //   FAKE_CUDA_NO_DMABUF 1: devices export no dma-bufs
 //   FAKE_CUDA_PINNED    1: large copies take registered memory of the host only
@@ -66,7 +67,9 @@ struct Range {
   std::size_t offset = 0;  ///< of the bytes
   cuda::Context context = nullptr;
   bool accessible = true;
-  bool of_client = false;  ///< a cuMemAlloc of this process's, which legacy handles can name
+  enum class Sort { mapped, plain, opened, of_pool, managed };
+  /// `plain` is memory of cuMemAlloc, which legacy handles can name.
+  Sort sort = Sort::mapped;
 };
 
 /// Reserves addresses, which fault.

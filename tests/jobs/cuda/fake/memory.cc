@@ -67,15 +67,18 @@ std::byte* at(cuda::DeviceAddress address) {
 }
 
 /// Maps the bytes as memory of the current context.
-cuda::Result map_new(cuda::DeviceAddress* memory, const Held& bytes, bool of_client) {
+cuda::Result map_new(cuda::DeviceAddress* memory, const Held& bytes, Range::Sort sort) {
   if (bytes == nullptr) return out_of_memory;
-  std::byte* const address = reserve(bytes->size, 4096);
+  // The processor reaches managed memory.
+  std::byte* const address =
+      sort == Range::Sort::managed ? bytes->view : reserve(bytes->size, 4096);
   if (address == nullptr) return out_of_memory;
   Range range;
   range.bytes = bytes;
   range.size = bytes->size;
-  range.context = current();
-  range.of_client = of_client;
+  // Memory of a pool is of no context.
+  if (sort != Range::Sort::of_pool) range.context = current();
+  range.sort = sort;
   add_range(address, range);
   *memory = reinterpret_cast<std::uintptr_t>(address);
   return cuda::success;
@@ -86,7 +89,7 @@ cuda::Result free_range(cuda::DeviceAddress memory) {
   const Range range = find_range(at(memory), begin);
   if (range.bytes == nullptr || begin != at(memory)) return invalid_value;
   remove_range(begin);
-  unreserve(begin, range.size);
+  if (range.sort != Range::Sort::managed) unreserve(begin, range.size);
   return cuda::success;
 }
 
@@ -193,7 +196,19 @@ std::byte* fake_cuda_reach(const void* address, std::size_t bytes) {
 Result cuMemAlloc_v2(DeviceAddress* memory, std::size_t bytes) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
   if (bytes == 0) return invalid_value;
-  return map_new(memory, allocate(bytes, device_of(current())), /*of_client=*/true);
+  return map_new(memory, allocate(bytes, device_of(current())), Range::Sort::plain);
+}
+
+Result cuMemAllocAsync(DeviceAddress* memory, std::size_t bytes, cuda::Stream) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  if (bytes == 0) return invalid_value;
+  return map_new(memory, allocate(bytes, device_of(current())), Range::Sort::of_pool);
+}
+
+Result cuMemAllocManaged(DeviceAddress* memory, std::size_t bytes, unsigned) {
+  FAKE_CUDA_ENTER_WITH_CONTEXT;
+  if (bytes == 0) return invalid_value;
+  return map_new(memory, allocate(bytes, device_of(current())), Range::Sort::managed);
 }
 
 Result cuMemFree_v2(DeviceAddress memory) {
@@ -214,8 +229,11 @@ Result cuPointerGetAttribute(void* value, cuda::PointerAttribute attribute, Devi
   } else if (attribute == cuda::attribute_context) {
     std::memcpy(value, &range.context, sizeof range.context);
   } else if (attribute == cuda::attribute_legacy_capable) {
-    const int capable = range.of_client ? 1 : 0;
+    const int capable = range.sort == Range::Sort::plain ? 1 : 0;
     std::memcpy(value, &capable, sizeof capable);
+  } else if (attribute == cuda::attribute_is_managed) {
+    const unsigned managed = range.sort == Range::Sort::managed ? 1 : 0;
+    std::memcpy(value, &managed, sizeof managed);
   } else {
     return invalid_value;
   }
@@ -250,7 +268,7 @@ Result cuIpcGetMemHandle(cuda::LegacyHandle* handle, DeviceAddress memory) {
   FAKE_CUDA_ENTER_WITH_CONTEXT;
   std::byte* begin = nullptr;
   const Range range = find_range(at(memory), begin);
-  if (range.bytes == nullptr || !range.of_client) return invalid_value;
+  if (range.bytes == nullptr || range.sort != Range::Sort::plain) return invalid_value;
   const Legacy legacy{getpid(), range.bytes->descriptor, range.size, range.bytes->device};
   std::memcpy(handle, &legacy, sizeof legacy);
   return cuda::success;
@@ -266,7 +284,8 @@ Result cuIpcOpenMemHandle_v2(DeviceAddress* memory, cuda::LegacyHandle handle, u
       "/proc/" + std::to_string(legacy.process) + "/fd/" + std::to_string(legacy.descriptor);
   const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return invalid_value;
-  return map_new(memory, Bytes::of(descriptor, legacy.size, legacy.device, false), false);
+  return map_new(memory, Bytes::of(descriptor, legacy.size, legacy.device, false),
+                 Range::Sort::opened);
 }
 
 Result cuIpcCloseMemHandle(DeviceAddress memory) {
@@ -320,7 +339,7 @@ Result cuMemRetainAllocationHandle(Allocation* allocation, void* address) {
   FAKE_CUDA_ENTER;
   std::byte* begin = nullptr;
   const Range range = find_range(address, begin);
-  if (range.bytes == nullptr || range.of_client) return invalid_value;
+  if (range.bytes == nullptr || range.sort != Range::Sort::mapped) return invalid_value;
   *allocation = hold(range.bytes);
   return cuda::success;
 }
