@@ -86,6 +86,14 @@ bool has_progress_thread() {
   return self.threaded && self.job->size() > 1;
 }
 
+/// What a rank wishes by a variable that has no default.
+enum class Wish : std::uint32_t { none, no, yes };
+
+Wish wish_of(env::Variable variable) {
+  if (!env::value(variable)) return Wish::none;
+  return env::boolean(variable) ? Wish::yes : Wish::no;
+}
+
 /// The ranks have found these out together, whatever the environment of each.
 struct Agreed {
   shm::ControlCounts counts;
@@ -103,6 +111,8 @@ Agreed agree_on_counts() {
     std::uint32_t progress_thread;
     std::uint32_t reports_pairs;
     std::uint32_t requires_ways;
+    std::uint32_t processors;
+    Wish leaders_in_collectives;
   };
   Process& self = process();
   job::Job& job = *self.job;
@@ -110,15 +120,23 @@ Agreed agree_on_counts() {
                  {1, shm::min_team_slots},
                  has_progress_thread() ? 1U : 0U,
                  env::boolean(env::Variable::verbose) ? 1U : 0U,
-                 env::value(env::Variable::require) ? 1U : 0U};
+                 env::value(env::Variable::require) ? 1U : 0U,
+                 os::cpu_count(),
+                 wish_of(env::Variable::coll_leaders)};
   mine.counts = {wanted_lanes(mine.share),
                  shm::TeamSlots::count_within(share_of_limits(), own_neighborhood_size())};
   const job::Exchanged exchanged = job.exchange(std::as_bytes(std::span(&mine, 1)));
   const auto announcements = exchanged.values<Announced>();
-  std::vector<os::CoreShare> here;
-  for (const std::uint32_t rank : own_host()) here.push_back(announcements[rank].share);
-  self.usable_cores = std::min(os::usable_cores(here), os::cpu_count());
-  self.crowded = here.size() > self.usable_cores;
+  const auto usable_cores_of = [&](const job::RankSet& host) {
+    std::vector<os::CoreShare> shares;
+    for (const std::uint32_t rank : host) shares.push_back(announcements[rank].share);
+    return std::min(os::usable_cores(shares), announcements[host.front()].processors);
+  };
+  self.usable_cores = usable_cores_of(own_host());
+  self.crowded = own_host().size() > self.usable_cores;
+  self.any_crowded = std::ranges::any_of(self.placement.hosts, [&](const job::RankSet& host) {
+    return host.size() > usable_cores_of(host);
+  });
   set_oversubscribed(self.crowded);
   const auto any = [&](std::uint32_t Announced::*wish) {
     return std::ranges::any_of(announcements, [&](const Announced& one) { return one.*wish != 0; });
@@ -127,6 +145,10 @@ Agreed agree_on_counts() {
     for (const Announced& one : announcements)
       self.progress_threads.push_back(one.progress_thread != 0);
   }
+  const auto wished = std::ranges::find_if(
+      announcements, [](const Announced& one) { return one.leaders_in_collectives != Wish::none; });
+  if (wished != announcements.end())
+    self.leaders_in_collectives = wished->leaders_in_collectives == Wish::yes;
   // Before there are other threads, with which it takes long.
   os::enable_shared_fence();
   self.reports_pairs = any(&Announced::reports_pairs);

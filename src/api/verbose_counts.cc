@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "coll/wire.h"
+#include "core/process.h"
 #include "team/barrier.h"
 #include "team/exchange.h"
 #include "way/network_report.h"
@@ -10,6 +11,15 @@ namespace gex {
 
 void report_counts_at_exit() noexcept {
   report_with_network([]() noexcept {
+    const job::StartCounts start = process().job->start_counts();
+    inform(
+        "start: %llu exchanges, for which it sent the launcher %llu messages of %llu bytes in all, "
+        "and received %llu of %llu",
+        static_cast<unsigned long long>(start.exchanges),
+        static_cast<unsigned long long>(start.sent),
+        static_cast<unsigned long long>(start.sent_bytes),
+        static_cast<unsigned long long>(start.received),
+        static_cast<unsigned long long>(start.received_bytes));
     const team::ExchangeCounts exchanges = team::exchange_counts();
     inform(
         "teams: %llu exchanges, for which it sent %llu messages of %llu bytes in all; barriers: "

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/process.h"
+
 namespace gex::coll {
 
 namespace {
@@ -20,6 +22,8 @@ bool goes_down(const Request& request) noexcept {
 
 bool Leaders::takes(const Request& request) const noexcept {
   if (!Shared::takes(request)) return false;
+  const Process& self = process();
+  if (!self.leaders_in_collectives.value_or(pay(self.any_crowded, request.bytes))) return false;
   return !request.reduction.ordered || messages.groups().in_rank_order();
 }
 

@@ -44,6 +44,14 @@ struct Leaders {
 
   /// Returns true if this is the way for such an operation; the same answer at all members.
   bool takes(const Request& request) const noexcept;
+
+  /// Returns true if an operation of so many bytes takes less time so. Where ranks share cores
+  /// (`crowded`), the stages of many bytes wait longer for the turns of neighbors than they save in
+  /// messages.
+  static constexpr bool pay(bool crowded, std::size_t bytes) noexcept {
+    constexpr std::size_t max_where_crowded = 16 << 10;
+    return !crowded || bytes <= max_where_crowded;
+  }
 };
 
 class LedCollective final : public ComposedCollective {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,10 @@ struct Process {
   bool reports_pairs = false;      ///< all ranks gather which way messages go: one has GEX_VERBOSE
   std::uint32_t usable_cores = 1;  ///< that the ranks of this host have together
   bool crowded = false;            ///< more ranks on this host than usable cores
-  bool threaded = false;           ///< PAR: calls may come from several threads at once
+  bool any_crowded = false;        ///< any host of the job is; equal at all ranks
+  /// GEX_COLL_LEADERS, of the lowest rank that has it; equal at all ranks.
+  std::optional<bool> leaders_in_collectives;
+  bool threaded = false;  ///< PAR: calls may come from several threads at once
   /// By jobrank: the rank has a progress thread, or will (core/progress_thread.h). Empty: none has.
   std::vector<bool> progress_threads;
 };

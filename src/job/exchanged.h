@@ -4,6 +4,7 @@
 // there once on a host, not once in each rank.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,6 +12,16 @@
 #include "base/os_mapping.h"
 
 namespace gex::job {
+
+/// Counts of what this process and its guardian have sent each other in messages that are waited
+/// for: to join, in exchanges, to share descriptors. Bytes are those of payload in the messages.
+struct StartCounts {
+  std::uint64_t exchanges = 0;
+  std::uint64_t sent = 0;
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t received = 0;
+  std::uint64_t received_bytes = 0;
+};
 
 class Exchanged {
  public:

@@ -40,7 +40,11 @@ Received receive(RankState& self, FrameKind kind) {
   Received frame = receive_frame(self.control.get(), self.frame, /*wait=*/true);
   switch (frame.outcome) {
     case Received::Outcome::frame:
-      if (frame.header.kind == kind) return frame;
+      if (frame.header.kind == kind) {
+        ++self.counts.received;
+        self.counts.received_bytes += frame.payload.size();
+        return frame;
+      }
       if (frame.header.kind == FrameKind::ending) Job::current().follow();
       break;
     case Received::Outcome::closed:
@@ -58,6 +62,8 @@ Received receive(RankState& self, FrameKind kind) {
 
 void send(RankState& self, const FrameHeader& header, std::span<const std::byte> payload = {},
           int descriptor = -1) {
+  ++self.counts.sent;
+  self.counts.sent_bytes += payload.size();
   for (;;) {
     switch (send_frame(self.control.get(), header, payload, descriptor, /*wait=*/true)) {
       case Sent::whole:
@@ -382,6 +388,12 @@ void Job::least(std::span<std::uint64_t> numbers) {
   if (self.origin == Origin::singleton) return;
   contribute(self, Exchange::least, bytes);
   std::ranges::copy(receive_result(self, bytes.size()).bytes(), bytes.begin());
+}
+
+StartCounts Job::start_counts() const noexcept {
+  StartCounts counts = state().counts;
+  counts.exchanges = state().sequence;
+  return counts;
 }
 
 void Job::barrier() {

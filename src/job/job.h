@@ -81,6 +81,9 @@ class Job {
   /// is.
   void least(std::span<std::uint64_t> numbers);
 
+  /// From one thread at a time, as exchanges.
+  StartCounts start_counts() const noexcept;
+
   /// Collective. Returns after every rank has called it.
   void barrier();
 

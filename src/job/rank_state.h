@@ -29,6 +29,7 @@ struct RankState {
   std::unique_ptr<ProcessManager> manager;  ///< of a foreign launcher; otherwise null
   FrameBuffer frame;
   std::uint32_t sequence = 0;  ///< of the next exchange
+  StartCounts counts;
   /// The process that has joined, to distinguish it from children that the client forks.
   pid_t process = 0;
   std::atomic<void (*)(bool serve) noexcept> idle_poll{nullptr};

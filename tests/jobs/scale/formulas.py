@@ -20,6 +20,8 @@ NEIGHBORHOOD = 8
 BARRIERS = 3
 TEAMS = re.compile(r"^gex: rank (\d+): teams: (\d+) exchanges, for which it sent (\d+) messages of (\d+) bytes "
                    r"in all; barriers: (\d+) messages$", re.MULTILINE)
+START = re.compile(r"^gex: rank (\d+): start: (\d+) exchanges, for which it sent the launcher (\d+) messages of "
+                   r"(\d+) bytes in all, and received (\d+) of (\d+)$", re.MULTILINE)
 COLLECTIVES = re.compile(r"^gex: rank (\d+): collectives: sent (\d+) messages with (\d+) bytes$",
                          re.MULTILINE)
 PEERS = re.compile(r"^gex: rank (\d+): udp: datagrams were exchanged with (\d+) of (\d+) other ranks$",
@@ -28,6 +30,8 @@ PEERS = re.compile(r"^gex: rank (\d+): udp: datagrams were exchanged with (\d+) 
 MAX_BLOCK = 256
 MESSAGE = 8192
 WORD = 8
+# What one rank gives to the exchanges that start a job, in the mean.
+MEAN_GIVEN = 128
 
 
 def check(condition, what):
@@ -72,21 +76,31 @@ def tree_of_leaders(rank, ranks):
     if rank % NEIGHBORHOOD:
         return [], []
     vertex, count = rank // NEIGHBORHOOD, ranks // NEIGHBORHOOD
-    reach = vertex & -vertex if vertex else count
-    steps = [2 ** k for k in range(rounds_of(count)) if 2 ** k < reach and vertex + 2 ** k < count]
+    steps = [2 ** k for k in range(vertex_children(vertex, count))]
     parent = [(vertex & vertex - 1) * NEIGHBORHOOD] if vertex else []
     return parent, [(vertex + step) * NEIGHBORHOOD for step in steps]
 
 
-def collective_of(rank, ranks):
+def vertex_children(vertex, count):
+    """How many children a vertex of a binomial tree has, in which 0 is the root."""
+    reach = vertex & -vertex if vertex else count
+    return sum(1 for k in range(rounds_of(count)) if 2 ** k < reach and vertex + 2 ** k < count)
+
+
+def collective_of(rank, ranks, by_leaders):
     """Messages and bytes of a broadcast, two reductions, a gather to all and an exchange, of a word of each
-    rank. The number of neighborhoods is a power of two."""
+    rank. The number of neighborhoods is a power of two. Without leaders neighbors send each other messages
+    too, in binomial trees."""
     parent, children = tree_of_leaders(rank, ranks)
-    of_leader = len(children) + len(parent) + barrier_messages_of(rank, ranks)
+    of_trees = len(children) + len(parent) + barrier_messages_of(rank, ranks)
+    if not by_leaders:
+        place = rank % NEIGHBORHOOD
+        # Down twice, in the broadcast and from the reduction to all; up in both reductions.
+        of_trees += 2 * vertex_children(place, NEIGHBORHOOD) + (2 if place else 0)
     rounds = rounds_of(ranks)
     gathered = ranks - 1
     exchanged = sum(place >> k & 1 for k in range(rounds) for place in range(ranks))
-    return of_leader + 2 * rounds, (of_leader + gathered + exchanged) * WORD
+    return of_trees + 2 * rounds, (of_trees + gathered + exchanged) * WORD
 
 
 def partners_of(rank, ranks):
@@ -112,26 +126,60 @@ def exchange_bounds(rank, ranks):
             MAX_BLOCK * (len(parent) * gathered + len(children) * ranks))
 
 
+def run(folder, ranks, before=()):
+    """What ranks have printed, one probe in each, below another command if there is one."""
+    environment = {name: value for name, value in os.environ.items() if name != "GEX_COLL_LEADERS"}
+    done = subprocess.run(
+        [f"{folder}/bin/gexrun", "-n", str(ranks), *before, f"{folder}/tests/bin/scale_probe", str(BARRIERS)],
+        env={**environment, "GEX_CONDUIT": "udp", "GASNET_SUPERNODE_MAXSIZE": str(NEIGHBORHOOD),
+             "GEX_VERBOSE": "1"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    check(done.returncode == 0, f"the job fails: {done.stdout}{done.stderr}")
+    return done.stderr
+
+
+def counts_in(printed, line, ranks):
+    """By rank the numbers in a line that each rank prints once."""
+    counts = {int(found[0]): [int(number) for number in found[1:]] for found in line.findall(printed)}
+    check(sorted(counts) == list(range(ranks)), f"not one line of each rank: {line.pattern}: {printed}")
+    return counts
+
+
+def check_collectives(printed, ranks, by_leaders):
+    for rank, (messages, sent) in counts_in(printed, COLLECTIVES, ranks).items():
+        expected = collective_of(rank, ranks, by_leaders)
+        check((messages, sent) == expected,
+              f"rank {rank} of {ranks}: {messages} messages of {sent} bytes in collectives, not {expected}")
+
+
+def check_start(printed, ranks):
+    """A message each way for each exchange, and a few to join and to share memory."""
+    counts = counts_in(printed, START, ranks)
+    exchanges = counts[0][0]
+    check(0 < exchanges < 15, f"{exchanges} exchanges to start")
+    for rank, (own_exchanges, sent, sent_bytes, received, received_bytes) in counts.items():
+        check(own_exchanges == exchanges, f"rank {rank} has taken part in {own_exchanges} exchanges")
+        for direction, messages in ("sent", sent), ("received", received):
+            check(exchanges <= messages <= exchanges + 10,
+                  f"rank {rank} has {direction} {messages} messages for {exchanges} exchanges")
+        most = exchanges * MEAN_GIVEN
+        check(sent_bytes <= most, f"rank {rank} has sent {sent_bytes} bytes, more than {most}")
+        # Beside what all give there is the list of their hosts; large tables come once a host.
+        most = ranks * (4 + sent_bytes)
+        check(received_bytes <= most, f"rank {rank} has received {received_bytes} bytes, more than {most}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--ranks", type=int, required=True)
     arguments = parser.parse_args()
     ranks = arguments.ranks
-    done = subprocess.run(
-        [f"{arguments.bin}/bin/gexrun", "-n", str(ranks), f"{arguments.bin}/tests/bin/scale_probe",
-         str(BARRIERS)],
-        env={**os.environ, "GEX_CONDUIT": "udp", "GASNET_SUPERNODE_MAXSIZE": str(NEIGHBORHOOD),
-             "GEX_VERBOSE": "1"},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    check(done.returncode == 0, f"the job fails: {done.stdout}{done.stderr}")
-    counts = {int(found[0]): [int(number) for number in found[1:]] for found in TEAMS.findall(done.stderr)}
-    peers = {int(found[0]): [int(number) for number in found[1:]] for found in PEERS.findall(done.stderr)}
-    check(sorted(counts) == list(range(ranks)), f"not one line of each rank: {done.stderr}")
-    check(sorted(peers) == list(range(ranks)), f"peers of {len(peers)} ranks: {done.stderr}")
-
-    collectives = {int(found[0]): (int(found[1]), int(found[2]))
-                   for found in COLLECTIVES.findall(done.stderr)}
+    printed = run(arguments.bin, ranks)
+    check_start(printed, ranks)
+    check_collectives(printed, ranks, by_leaders=True)
+    counts = counts_in(printed, TEAMS, ranks)
+    peers = counts_in(printed, PEERS, ranks)
     exchanges = counts[0][0]
     check(0 < exchanges < 10, f"{exchanges} exchanges to start, attach and split")
     for rank, (own_exchanges, messages, sent, barrier_messages) in counts.items():
@@ -141,9 +189,6 @@ def main():
         least, most, max_bytes = [(exchanges - 1) * one + other for one, other in zip(whole, half)]
         check(least <= messages <= most, f"rank {rank}: {messages} messages of exchanges, not {least} to {most}")
         check(sent <= max_bytes, f"rank {rank}: {sent} bytes of exchanges, more than {max_bytes}")
-        check(collectives.get(rank) == collective_of(rank, ranks),
-              f"rank {rank}: {collectives.get(rank)} messages and bytes of collectives, not "
-              f"{collective_of(rank, ranks)}")
         # Start-up has none over messages.
         check(barrier_messages == 2 * BARRIERS * barrier_messages_of(rank, ranks),
               f"rank {rank}: {barrier_messages} messages of {BARRIERS} barriers of each kind")
@@ -153,6 +198,11 @@ def main():
         check(met <= most, f"rank {rank} has had to do with {met} peers, more than {most}")
     print(f"{ranks} ranks: {exchanges} exchanges, at most {max(count[1] for count in counts.values())} messages "
           f"of a rank, at most {max(met for met, _ in peers.values())} peers")
+
+    # One rank has the variable, not the lowest, and all follow it.
+    few = 2 * NEIGHBORHOOD
+    one_without = 'if [ "$GEX_RANK" = 3 ]; then export GEX_COLL_LEADERS=0; fi; exec "$@"'
+    check_collectives(run(arguments.bin, few, ("sh", "-c", one_without, "sh")), few, by_leaders=False)
 
 
 main()

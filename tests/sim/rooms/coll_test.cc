@@ -4,6 +4,7 @@
 
 #include "coll/team_collectives.h"
 #include "conformance.h"
+#include "core/process.h"
 
 namespace gex::coll {
 namespace {
@@ -42,6 +43,18 @@ TEST(TeamCollectivesKept, AreOverWithTheLastEvent) {
   kept->settle();
   EXPECT_TRUE(kept->idle());
   gex_TM_Destroy(split, nullptr, 0);
+}
+
+TEST(Leaders, AreForFewBytesWhereRanksShareCores) {
+  EXPECT_TRUE(Leaders::pay(/*crowded=*/false, 1 << 20));
+  EXPECT_TRUE(Leaders::pay(/*crowded=*/true, 8 << 10));
+  EXPECT_FALSE(Leaders::pay(/*crowded=*/true, 64 << 10));
+}
+
+TEST(Cores, ThatRanksShareAreKnownAtAllRanks) {
+  // All ranks of this job are on one host.
+  EXPECT_EQ(process().any_crowded, process().crowded);
+  EXPECT_EQ(process().crowded, size() > process().usable_cores);
 }
 
 }  // namespace
