@@ -73,6 +73,15 @@ Row first_put() {
   return made;
 }
 
+/// What a kernel would gain for small puts.
+Row kernel_put() {
+  Row made{.name = "cuda.put.kernel.8",
+           .group = Group::cuda,
+           .size = small,
+           .measurement = "cuda.put.kernel"};
+  return made;
+}
+
 Row idle_poll() {
   Row made{.name = "cuda.poll.idle",
            .group = Group::cuda,
@@ -111,6 +120,7 @@ std::vector<Row> cuda_rows() {
       messages("cuda.put.messages.host.device.65536", "cuda.put", "65536", "host.device"),
       messages("cuda.put.messages.device.device.67108864", "cuda.put", large, "device.device"),
       messages("cuda.get.messages.host.device.67108864", "cuda.get", large, "host.device"),
+      kernel_put(),
       first_put(),
       idle_poll(),
   };

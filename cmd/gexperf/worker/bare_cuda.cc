@@ -66,21 +66,23 @@ CudaFacts find_cuda() {
 BareCuda::BareCuda(const Job& job, std::size_t bytes) : job_(job) {
   if (job.rank() != 0) return;
   std::string trouble;
-  if (load(driver_, trouble) == nullptr) job.fail(trouble);
+  library_ = load(driver_, trouble);
+  if (library_ == nullptr) job.fail(trouble);
   check(driver_.retain_primary_context(&context_, device_number), "cuDevicePrimaryCtxRetain");
   check(driver_.push_context(context_), "cuCtxPushCurrent");
   check(driver_.create_stream(&stream_, cuda::stream_non_blocking), "cuStreamCreate");
-  const auto allocate_host = [&](std::size_t size) {
-    void* memory = nullptr;
-    check(driver_.allocate_host(&memory, size, cuda::host_memory_portable), "cuMemHostAlloc");
-    return memory;
-  };
   for (Address& memory : devices_) check(driver_.allocate(&memory, bytes), "cuMemAlloc");
   for (Address& memory : host_) memory = cuda::address_of(allocate_host(bytes));
   flag_ = static_cast<std::uint32_t*>(allocate_host(sizeof *flag_));
   *flag_ = 0;
   cuda::Context popped = nullptr;
   check(driver_.pop_context(&popped), "cuCtxPopCurrent");
+}
+
+void* BareCuda::allocate_host(std::size_t bytes) const {
+  void* memory = nullptr;
+  check(driver_.allocate_host(&memory, bytes, cuda::host_memory_portable), "cuMemHostAlloc");
+  return memory;
 }
 
 void BareCuda::check(cuda::Result error, const char* call) const {
@@ -124,6 +126,24 @@ Repeated BareCuda::one_by_one(bool to_device, bool from_device, std::size_t byte
   };
   const Repeated ways[] = {copies(&BareCuda::wait_by_flag), copies(&BareCuda::wait_by_driver)};
   return ways[fastest_of(job_, ways)];
+}
+
+Repeated BareCuda::by_kernel() {
+  if (job_.rank() == 0) {
+    constexpr std::size_t bytes_of_words = 256;
+    check(driver_.push_context(context_), "cuCtxPushCurrent");
+    cuda::Stream stream = nullptr;
+    check(driver_.create_stream(&stream, cuda::stream_non_blocking), "cuStreamCreate");
+    const std::string trouble = kernel_.start(
+        library_, static_cast<std::uint64_t*>(allocate_host(bytes_of_words)), devices_[0], stream);
+    if (!trouble.empty()) job_.fail(trouble);
+    cuda::Context popped = nullptr;
+    check(driver_.pop_context(&popped), "cuCtxPopCurrent");
+  }
+  return [this](std::uint64_t repetitions) {
+    if (job_.rank() != 0) return;
+    for (std::uint64_t i = 0; i < repetitions; ++i) kernel_.put(i);
+  };
 }
 
 Repeated BareCuda::together(bool to_device, bool from_device, std::size_t bytes,

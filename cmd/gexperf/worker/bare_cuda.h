@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "answering_kernel.h"
 #include "kinds/cuda/driver.h"
 #include "sampling.h"
 
@@ -36,6 +37,9 @@ class BareCuda {
   /// Each copy is waited for before the next, in the faster of two ways: by a number in host memory
   /// that the device writes behind the copy, or by the driver. Collective.
   Repeated one_by_one(bool to_device, bool from_device, std::size_t bytes);
+  /// Puts of 8 bytes of the host's, each waited for, by a kernel that runs from this call on for as
+  /// long as this object is there.
+  Repeated by_kernel();
   /// So many at a time, in the order of the stream, with one wait for them.
   Repeated together(bool to_device, bool from_device, std::size_t bytes, unsigned at_a_time);
   /// Rows of which each lies `step` bytes behind the one before, at both ends.
@@ -54,7 +58,10 @@ class BareCuda {
   template <class Copies>
   Repeated by_root(Copies copies);
 
+  void* allocate_host(std::size_t bytes) const;
+
   const Job& job_;
+  void* library_ = nullptr;
   gex::kinds::cuda::Driver driver_{};
   gex::kinds::cuda::Context context_ = nullptr;
   gex::kinds::cuda::Stream stream_ = nullptr;
@@ -62,6 +69,7 @@ class BareCuda {
   Address host_[2] = {};
   volatile std::uint32_t* flag_ = nullptr;
   std::uint32_t last_number_ = 0;
+  AnsweringKernel kernel_;
 };
 
 }  // namespace gexperf

@@ -242,6 +242,13 @@ void cuda_first_put(const Context& context) {
   });
 }
 
+void cuda_kernel_put(const Context& context) {
+  constexpr std::size_t bytes = sizeof(std::uint64_t);
+  BareCuda bare(context.job, bytes);
+  const Repeated copies = bare.one_by_one(/*to_device=*/true, /*from_device=*/false, bytes);
+  compare(context, bare.by_kernel(), copies);
+}
+
 void cuda_idle_poll(const Context& context) {
   const DeviceSegments segments(context.job, std::size_t{1} << 20);
   idle_poll(context);

@@ -19,6 +19,8 @@ void cuda_strided_put(const Context& context);
 void cuda_strided_get(const Context& context);
 /// Rank 1 publishes a segment of 64 MiB, and rank 0 puts 8 bytes into it.
 void cuda_first_put(const Context& context);
+/// A kernel that waits for 8 bytes, and the driver's copy of them; without libgex.
+void cuda_kernel_put(const Context& context);
 /// `gasnet_AMPoll` while there is a kind and nothing to do.
 void cuda_idle_poll(const Context& context);
 

@@ -109,6 +109,7 @@ constexpr NamedMeasurement measurements[] = {
     {"cuda.put.strided", cuda_strided_put, 2, cuda_host_bytes},
     {"cuda.get.strided", cuda_strided_get, 2, cuda_host_bytes},
     {"cuda.first_put", cuda_first_put},
+    {"cuda.put.kernel", cuda_kernel_put, 0, cuda_host_bytes},
     {"cuda.poll.idle", cuda_idle_poll},
 };
 

@@ -259,10 +259,15 @@ void make_all(bool has_devices) {
   check_context();
 }
 
+/// Once others have closed what they have opened.
 void destroy_all() {
+  gex_EP_t all[] = {own[host].endpoint, own[first].endpoint, own[second].endpoint};
+  for (const Own& each : own)
+    if (each.segment != GEX_SEGMENT_INVALID)
+      gex_EP_BindSegment(each.endpoint, GEX_SEGMENT_INVALID, 0);
+  CHECK(gex_EP_PublishBoundSegment(team, all, 3, 0) == GASNET_OK);
   for (Own& each : own) {
     if (each.segment == GEX_SEGMENT_INVALID) continue;
-    gex_EP_BindSegment(each.endpoint, GEX_SEGMENT_INVALID, 0);
     gex_Segment_Destroy(each.segment, 0);
     if (each.of_client != 0) {
       Context primary = nullptr, popped = nullptr;

@@ -46,6 +46,7 @@ SAME(virtual_memory_management_supported, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MAN
 SAME(posix_descriptors_supported, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
 SAME(attribute_context, CU_POINTER_ATTRIBUTE_CONTEXT);
 SAME(attribute_memory_type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+SAME(attribute_is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED);
 SAME(attribute_device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 SAME(attribute_legacy_capable, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE);
 SAME(host_memory_type, CU_MEMORYTYPE_HOST);
@@ -99,6 +100,13 @@ SAME_PLACE(PlanesCopy, to.step_rows, CUDA_MEMCPY3D, dstHeight);
 SAME_PLACE(PlanesCopy, row_bytes, CUDA_MEMCPY3D, WidthInBytes);
 SAME_PLACE(PlanesCopy, rows, CUDA_MEMCPY3D, Height);
 SAME_PLACE(PlanesCopy, planes, CUDA_MEMCPY3D, Depth);
+
+#if CUDA_VERSION >= 12080
+static_assert(cuda::BatchAttributes{}.source_order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM);
+SAME_PLACE(BatchAttributes, source_hint, CUmemcpyAttributes, srcLocHint);
+SAME_PLACE(BatchAttributes, target_hint, CUmemcpyAttributes, dstLocHint);
+SAME_PLACE(BatchAttributes, flags, CUmemcpyAttributes, flags);
+#endif
 
 }  // namespace
 

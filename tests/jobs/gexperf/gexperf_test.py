@@ -80,7 +80,7 @@ NAMES = {
         "cuda.put.strided.device.device.524288", "cuda.get.strided.host.device.524288",
         "cuda.put.messages.host.device.8", "cuda.put.messages.host.device.65536",
         "cuda.put.messages.device.device.67108864", "cuda.get.messages.host.device.67108864",
-        "cuda.first_put", "cuda.poll.idle",
+        "cuda.put.kernel.8", "cuda.first_put", "cuda.poll.idle",
     ],
 }
 RATES = ("threads.flood.", "cores.to_one.", "cores.to_all.")

@@ -252,10 +252,12 @@ int device_of(Context context) {
 }
 
 Context primary_context(int device) {
-  static std::array<cuda::ContextOfDriver, 64> contexts{};
-  Context const context = &contexts[static_cast<std::size_t>(device)];
-  context->device = device;
-  return context;
+  static auto& contexts = *[] {
+    auto* const made = new std::array<cuda::ContextOfDriver, 64>;
+    for (int number = 0; cuda::ContextOfDriver & context : *made) context.device = number++;
+    return made;
+  }();
+  return &contexts[static_cast<std::size_t>(device)];
 }
 
 int device_count() {
