@@ -4,7 +4,7 @@
     assumptions.py BUILD [NAME...]
 
 Changes sources, and restores them; builds in BUILD what the tests need. The list of all assumptions is in
-docs/fabric-tests.md.
+README.md.
 """
 
 import pathlib
