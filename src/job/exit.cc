@@ -135,12 +135,16 @@ Standing standing_of_finalizer(bool by_exit) noexcept {
                                                                     : standing;
 }
 
-/// Reports, for the first rank of each host, that the finalizer is given up. Never waits: standard
-/// error may be a pipe that is full.
-void report_unfinalized() noexcept {
+/// Returns true for the first rank of a host whose finalizer does not end as it should, if it can
+/// report that. Never waits: standard error may be a pipe that is full.
+bool may_report_finalizer() noexcept {
   pollfd writable{STDERR_FILENO, POLLOUT, 0};
-  if (poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) return;
-  if (!rank_state.load(std::memory_order_relaxed)->page.claim_error()) return;
+  return poll(&writable, 1, 0) == 1 && (writable.revents & POLLOUT) != 0 &&
+         rank_state.load(std::memory_order_relaxed)->page.claim_error();
+}
+
+void report_unfinalized() noexcept {
+  if (!may_report_finalizer()) return;
   note(
       "%s, which all ranks call when a job is over that has initialized it, has not returned "
       "within %u s; this process exits without it (does another rank still wait for a message, or "
@@ -148,9 +152,30 @@ void report_unfinalized() noexcept {
       the_finalizer.call, finalize_seconds);
 }
 
+/// The exit status of the rank while it calls the finalizer; otherwise negative.
+constinit std::atomic<int> finalizing_status{-1};
+
+/// An exit handler: the finalizer has called exit, as MPICH's does when it fails. The job is over,
+/// no rank waits for this one, and it has its status.
+void exit_in_finalizer(int code, void*) noexcept {
+  const int status = finalizing_status.load(std::memory_order_relaxed);
+  if (status < 0) return;
+  if (may_report_finalizer())
+    note(
+        "%s, which all ranks call when a job is over that has initialized it, has failed and "
+        "called exit(%d); this process exits with %d all the same",
+        the_finalizer.call, code & 0xff, status);
+  std::fflush(nullptr);
+  _exit(status);
+}
+
 void finalize_watched(int status) noexcept {
   const Watchdog watchdog(status, /*leaves=*/false, finalize_seconds, report_unfinalized);
+  finalizing_status.store(status, std::memory_order_relaxed);
+  // Not in at_exit, which may be the caller, and is called once.
+  on_exit(exit_in_finalizer, nullptr);
   the_finalizer.finalize();
+  finalizing_status.store(-1, std::memory_order_relaxed);
 }
 
 void flush_watched(int status, bool leaves) noexcept {

@@ -154,6 +154,9 @@ void ControlServer::handle_frame(std::uint32_t rank, job::Received frame) {
     job_.coordinator->request_error_report();
     return;
   }
+  // Ranks that finalize a library together wait for one another.
+  if (is_finalizing_ && !job_.ending && header.kind == job::FrameKind::gather)
+    return handle_gather(rank, frame);
   // Other threads of a rank that has called gasnet_exit may go on to send. Ignore them.
   if (job_.ending || self.ends) return;
   if (header.kind == job::FrameKind::hello) {
@@ -284,6 +287,9 @@ void ControlServer::detect_waits_on_exited_ranks() {
 }
 
 void ControlServer::release(bool finalize) {
+  is_finalizing_ = finalize;
+  // All ranks have left: an exchange that follows misses none.
+  absence_.reset();
   send_all(frame_of(job::FrameKind::release, finalize ? 1 : 0));
 }
 

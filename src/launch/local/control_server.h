@@ -91,7 +91,8 @@ class ControlServer final : public Timed {
     std::uint32_t sequence;
   };
   std::optional<Absence> absence_;
-  bool starved_ = false;  ///< some channel waits for descriptors in flight to be received
+  bool is_finalizing_ = false;  ///< all ranks have left, and may exchange again
+  bool starved_ = false;        ///< some channel waits for descriptors in flight to be received
 };
 
 }  // namespace gex::launch

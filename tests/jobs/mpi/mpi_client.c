@@ -8,6 +8,8 @@
  * - mpi-finalize: finalizes MPI
  * - gex-exit: gasnet_exit(0)
  * - hang: rank 0 does not come back from MPI_Finalize, whichever rank calls it
+ * - fail: rank 0 calls exit(3) in MPI_Finalize, as MPICH does when it fails there
+ * - late: rank 0 moves MPI on for a while at the beginning of MPI_Finalize
  * - mpi-abort: the last rank calls MPI_Abort with 5, and the others wait for it
  *
  * After the last step it returns 0. A line on standard output shows which of them finalizes MPI. */
@@ -53,12 +55,27 @@ static int wait_for_ever(MPI_Comm comm, int key, void* value, void* extra) {
   for (;;) pause();
 }
 
-static void hang_in_finalization(void) {
+static int fail_in_finalization(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  exit(3);
+}
+
+/* A rank that does not wait for this one has ended long before that returns. */
+static int come_late(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  for (const double begin = MPI_Wtime(); MPI_Wtime() < begin + 0.3; usleep(1000)) {
+    int found = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+  }
+  return MPI_SUCCESS;
+}
+
+static void let_rank_0_finalize(MPI_Comm_delete_attr_function* first) {
   int key = MPI_KEYVAL_INVALID;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) return;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait_for_ever, &key, NULL);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, first, &key, NULL);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
@@ -146,7 +163,11 @@ int main(int count, char** arguments) {
     else if (strcmp(word, "gex-exit") == 0)
       gasnet_exit(0);
     else if (strcmp(word, "hang") == 0)
-      hang_in_finalization();
+      let_rank_0_finalize(wait_for_ever);
+    else if (strcmp(word, "fail") == 0)
+      let_rank_0_finalize(fail_in_finalization);
+    else if (strcmp(word, "late") == 0)
+      let_rank_0_finalize(come_late);
     else if (strcmp(word, "mpi-abort") == 0)
       abort_by_the_last();
     else

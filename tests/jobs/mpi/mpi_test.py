@@ -24,6 +24,8 @@ OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
 CLEAN = {name: value for name, value in os.environ.items()
          if not name.startswith(("GEX_", "GASNET_", "PMI", "OMPI_"))}
 APART = {"GEX_CONDUIT": "mpi", "GASNET_SUPERNODE_MAXSIZE": "1"}
+# MPICH notices at once that a peer has ended.
+OVER_TCP = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
 RANKS = 3
 # A finalization that hangs is given up after ten seconds.
 SECONDS = 8
@@ -76,6 +78,9 @@ class Gexrun(Case):
     def test_gasnet_exit_finalizes(self):
         self.succeed("gexrun", "mpich", "gex-init", "talk", "gex-exit")
 
+    def test_finalization_waits_for_a_late_rank(self):
+        self.succeed("gexrun", "mpich", "gex-init", "talk", "late", **OVER_TCP)
+
     def test_a_program_finds_mpi_initialized(self):
         self.succeed("gexrun", "mpich", "gex-init", "mpi-init", "talk", found=RANKS)
 
@@ -109,16 +114,21 @@ class Abort(Case):
 
 
 class Hang(Case):
-    """MPI_Finalize that does not return is given up, and the job's status is its own."""
+    """MPI_Finalize that does not return, or fails, is given up, and the job's status is its own."""
 
-    def test_finalization(self):
+    def give_up(self, step, reason):
         for last in ((), ("gex-exit",)):
             with self.subTest(last):
-                done = self.start("gexrun", "mpich", "gex-init", "talk", "hang", *last)
+                done = self.start("gexrun", "mpich", "gex-init", "talk", step, *last)
                 ours = [one for one in done.stderr.splitlines() if one.startswith("gex: ")]
                 self.assertEqual((done.returncode, len(ours)), (0, 1), done.stderr)
-                self.assertRegex(ours[0], r"^gex: rank \d: MPI_Finalize, which .* has not returned "
-                                          r"within 10 s; this process exits without it ")
+                self.assertRegex(ours[0], rf"^gex: rank \d: MPI_Finalize, which .* has {reason}")
+
+    def test_finalization(self):
+        self.give_up("hang", "not returned within 10 s; this process exits without it ")
+
+    def test_finalization_that_exits(self):
+        self.give_up("fail", r"failed and called exit\(3\); this process exits with 0 all the same$")
 
 
 class Launchers(Case):

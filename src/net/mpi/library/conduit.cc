@@ -57,7 +57,7 @@ class Mpi {
   }
   static constexpr const char* finalizer = "MPI_Finalize";
   static Finalization finalization(bool by_exit) { return mpi::finalization(by_exit); }
-  static void finalize() { MPI_Finalize(); }
+  static void finalize() { finalize_on_all_ranks(); }
 
  private:
   std::optional<Session> session_;

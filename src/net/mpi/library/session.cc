@@ -43,6 +43,9 @@ const Kind& kind() {
 /// MPI has been initialized here, not by the program.
 bool is_ours = false;
 
+/// All ranks are in `finalize_on_all_ranks`.
+bool is_collective_finalization = false;
+
 /// Answers MPI for as long as it is initialized. Stays: MPI may be finalized by the last
 /// destructor.
 std::unique_ptr<PmiServer>& pmi_server() {
@@ -210,6 +213,11 @@ Finalization finalization(bool by_exit) {
                                                               : finalization_refused;
 }
 
+void finalize_on_all_ranks() {
+  is_collective_finalization = true;
+  MPI_Finalize();
+}
+
 int test_each(std::span<MPI_Request> requests, bool* done) {
   int flag = 0;
   int code =
@@ -230,7 +238,7 @@ std::string error_text(int code) {
   return {text, static_cast<std::size_t>(length)};
 }
 
-Session::Session(const Host& host, std::string& error) {
+Session::Session(const Host& host, std::string& error) : host_(host) {
   Interface interface;
   initialize(host, interface, error);
   interface_ = std::move(interface.name);
@@ -275,6 +283,9 @@ int Session::finalizing(MPI_Comm /*communicator*/, int /*keyval*/, void* session
   if (!self.is_open_) return MPI_SUCCESS;
   self.is_open_ = false;
   if (self.on_finalize_) self.on_finalize_();
+  // MPICH's finalization fails if MPI notices, before it disconnects, that a peer has ended.
+  // Nothing moves MPI on between here and there.
+  if (is_collective_finalization && kind().asks_by_pmi) self.host_.exchange(nullptr, 0, nullptr);
   return MPI_SUCCESS;
 }
 

@@ -45,6 +45,7 @@ class Session {
  private:
   static int finalizing(MPI_Comm communicator, int keyval, void* session, void* extra);
 
+  const Host& host_;
   std::array<MPI_Comm, 2> communicators_{MPI_COMM_NULL, MPI_COMM_NULL};
   MPI_Request complete_request_ = MPI_REQUEST_NULL;
   int keyval_ = MPI_KEYVAL_INVALID;
@@ -56,6 +57,9 @@ class Session {
 
 /// The answer of `Conduit::finalization` for MPI, which the program may have initialized.
 Finalization finalization(bool by_exit);
+
+/// Finalizes MPI. Collective over all ranks, which have left the job.
+void finalize_on_all_ranks();
 
 /// Which of some requests are complete, by one call if all are. Returns MPI's code.
 int test_each(std::span<MPI_Request> requests, bool* done);
