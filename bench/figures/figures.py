@@ -121,8 +121,9 @@ def measure(options, chosen):
     def changed():
         results.write(file, found)
 
-    # What ends programs ends this one as an interrupt does.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # What ends programs ends this one as an interrupt does. Shells have their background ignore those.
+    for which in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(which, signal.default_int_handler)
     status = 0
     try:
         scale = SCALES[options.scale]

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,7 @@ with open(calls, "a") as file:
     file.write("x")
 count = os.path.getsize(calls)
 if os.environ.get("INTERRUPT_AT") == str(count):
+    signal.alarm(50)  # where nothing ends it
     os.kill(os.getppid(), signal.SIGINT)
     signal.pause()
 for word in sys.argv:
@@ -224,14 +226,14 @@ class Reports(unittest.TestCase):
         path.write_text(STAND_IN)
         path.chmod(0o755)
 
-    def run_figures(self, *arguments, names=("put-get-latency-shm",), **variables):
+    def run_figures(self, *arguments, names=("put-get-latency-shm",), preexec=None, **variables):
         """Without launchers of peers in PATH, but for those of the test."""
         path = f"{self.folder}/launchers:{os.path.dirname(sys.executable)}:/bin"
         return subprocess.run(
             [sys.executable, "-B", FOLDER / "figures.py", "--scale", "tiny", "--build", self.folder,
              "--report", self.report, "--no-pictures", *arguments, *names],
             env={"PATH": path if "PATH" not in variables else variables["PATH"], **variables},
-            capture_output=True, text=True, timeout=60)
+            capture_output=True, text=True, timeout=60, preexec_fn=preexec)
 
     def results(self):
         return json.loads((self.report / "results.json").read_text())
@@ -261,7 +263,9 @@ class Reports(unittest.TestCase):
 
     def test_an_interrupt_leaves_a_report_of_what_was_measured(self):
         names = ("put-get-latency-shm", "flood-bandwidth-shm")
-        done = self.run_figures("--libgex-alone", names=names, INTERRUPT_AT="2")
+        # As in the background of a shell's script.
+        done = self.run_figures("--libgex-alone", names=names, INTERRUPT_AT="2",
+                                preexec=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
         self.assertEqual(done.returncode, 130, done.stderr)
         self.assertIn("figures: interrupted; the report has what was measured", done.stderr)
         found = self.results()
