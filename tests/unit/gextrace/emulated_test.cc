@@ -128,21 +128,6 @@ class Emulated {
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
 };
 
-/// All ranks send one to the rank so far behind them, and then wait for their own.
-void pass_on(Programs& programs, std::uint32_t distance, std::uint64_t bytes) {
-  const auto ranks = static_cast<std::uint32_t>(programs.ranks.size());
-  const auto first = static_cast<std::uint32_t>(programs.messages.size());
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    const std::uint32_t to = (rank + distance) % ranks;
-    programs.messages.push_back({rank, to, bytes});
-    programs.ranks[rank].steps.push_back(
-        {.kind = Kind::send, .peer = to, .number = first + rank, .bytes = bytes});
-  }
-  for (std::uint32_t rank = 0; rank < ranks; ++rank)
-    programs.ranks[rank].steps.push_back(
-        {.kind = Kind::handle, .number = first + (rank + ranks - distance) % ranks});
-}
-
 /// Puts to all others, small messages beside them, gets, and barriers of messages.
 Programs exchanges(std::uint32_t ranks, std::uint64_t bytes, std::uint64_t seed) {
   Programs made = programs(ranks);

@@ -57,6 +57,21 @@ inline void message(Programs& programs, std::uint32_t from, std::uint32_t to, st
   programs.ranks[to].steps.push_back({.kind = Step::Kind::handle, .number = number});
 }
 
+/// All ranks send one to the rank so far behind them, and then wait for their own.
+inline void pass_on(Programs& programs, std::uint32_t distance, std::uint64_t bytes) {
+  const auto ranks = static_cast<std::uint32_t>(programs.ranks.size());
+  const auto first = static_cast<std::uint32_t>(programs.messages.size());
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const std::uint32_t to = (rank + distance) % ranks;
+    programs.messages.push_back({rank, to, bytes});
+    programs.ranks[rank].steps.push_back(
+        {.kind = Step::Kind::send, .peer = to, .number = first + rank, .bytes = bytes});
+  }
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    programs.ranks[rank].steps.push_back(
+        {.kind = Step::Kind::handle, .number = first + (rank + ranks - distance) % ranks});
+}
+
 /// All ranks take part in a collective.
 inline void meet(Programs& programs, CollectiveShape shape, std::uint64_t bytes = 0) {
   const auto number = static_cast<std::uint32_t>(programs.collectives.size());
