@@ -54,21 +54,13 @@ std::vector<Host> hosts_of(const Job& job) {
   return hosts;
 }
 
-void convert(Job& job, const std::vector<Host>& hosts) {
+void set_clocks(Job& job, const std::vector<Host>& hosts) {
   std::uint64_t begin = ~std::uint64_t{0};
   for (const Host& host : hosts) begin = std::min(begin, host.first.realtime_ns);
   for (const Host& host : hosts) {
-    const double start = static_cast<double>(host.first.realtime_ns - begin);
-    const auto ns_of = [&](std::uint64_t ticks) {
-      const auto since = static_cast<std::int64_t>(ticks - host.first.ticks);
-      return std::llround(start + static_cast<double>(since) * host.ns_per_tick);
-    };
-    for (const std::uint32_t i : host.ranks) {
-      for (Event& event : job.ranks[i].events) {
-        event.at = ns_of(static_cast<std::uint64_t>(event.at));
-        if (event.kind == Kind::questions) event.id = static_cast<std::uint64_t>(ns_of(event.id));
-      }
-    }
+    const auto start = static_cast<double>(host.first.realtime_ns - begin);
+    for (const std::uint32_t i : host.ranks)
+      job.ranks[i].clock = {host.first.ticks, start, host.ns_per_tick, 0};
   }
 }
 
@@ -141,8 +133,21 @@ bool correct_by_bounds(std::vector<Host>& hosts, const Bounds& bounds) {
 
 }  // namespace
 
+void convert_ticks(RankTrace& trace) {
+  const auto convert = [&](std::int64_t& at) {
+    at = trace.clock.ns_of(static_cast<std::uint64_t>(at));
+  };
+  if (trace.earliest != std::numeric_limits<std::int64_t>::max()) convert(trace.earliest);
+  for (Event& event : trace.events) {
+    convert(event.at);
+    if (event.kind == Kind::questions)
+      event.id = static_cast<std::uint64_t>(trace.clock.ns_of(event.id));
+  }
+}
+
 void convert_ticks(Job& job) {
-  convert(job, hosts_of(job));
+  set_clocks(job, hosts_of(job));
+  for (RankTrace& trace : job.ranks) convert_ticks(trace);
 }
 
 void correct_clocks(Job& job, const Messages& messages) {
@@ -156,16 +161,20 @@ void correct_clocks(Job& job, const Messages& messages) {
           "were sent");
   }
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
-  for (const Host& host : hosts)
-    for (const std::uint32_t i : host.ranks)
-      for (const Event& event : job.ranks[i].events)
-        first = std::min(first, event.at + host.correction);
   for (const Host& host : hosts) {
     for (const std::uint32_t i : host.ranks) {
+      const RankTrace& trace = job.ranks[i];
+      if (trace.earliest < first - host.correction) first = trace.earliest + host.correction;
+      for (const Event& event : trace.events) first = std::min(first, event.at + host.correction);
+    }
+  }
+  for (const Host& host : hosts) {
+    for (const std::uint32_t i : host.ranks) {
+      const std::int64_t shift = host.correction - first;
+      job.ranks[i].clock.correction += shift;
       for (Event& event : job.ranks[i].events) {
-        event.at += host.correction - first;
-        if (event.kind == Kind::questions)
-          event.id += static_cast<std::uint64_t>(host.correction - first);
+        event.at += shift;
+        if (event.kind == Kind::questions) event.id += static_cast<std::uint64_t>(shift);
       }
     }
   }

@@ -18,6 +18,9 @@ namespace gextrace {
 /// Replaces the ticks of all events by nanoseconds since the job began, by the hosts' time of day.
 void convert_ticks(Job& job);
 
+/// Replaces those of one rank, to whose trace the clock has been copied from an earlier reading.
+void convert_ticks(RankTrace& trace);
+
 /// Corrects these times by the messages, and counts them from the first event. Remarks on what
 /// could not be done are added to the job's.
 void correct_clocks(Job& job, const Messages& messages);

@@ -20,6 +20,11 @@ namespace {
 
 constexpr const char* name = "gextrace";
 
+int fail(const std::string& why) {
+  std::fprintf(stderr, "%s: %s\n", name, why.c_str());
+  return 1;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -35,33 +40,35 @@ int main(int count, char** arguments) {
   }
 
   std::string why;
-  const std::optional<gextrace::Recording> recording =
-      gextrace::read_recording(options.files, options.filter.ranks, why);
-  if (!recording) {
-    std::fprintf(stderr, "%s: %s\n", name, why.c_str());
-    return 1;
-  }
-  const gextrace::Job& job = recording->job;
-  const std::vector<gextrace::RankSpans>& spans = recording->spans;
-  const gextrace::Messages& messages = recording->messages;
-
   int status = 0;
-  if (!options.perfetto.empty())
-    status |= gextrace::write_output(options.perfetto, [&](std::FILE* file) {
-      gextrace::write_perfetto(file, job, spans, messages, options.filter);
-    });
-  if (!options.picture.empty())
-    status |= gextrace::write_output(options.picture, [&](std::FILE* file) {
-      std::fputs(gextrace::draw(job, spans, messages, options.filter).c_str(), file);
-    });
-  if (options.summary == gextrace::SummaryForm::none) {
-    for (const std::string& remark : job.remarks)
-      std::fprintf(stderr, "%s: note: %s\n", name, remark.c_str());
-    return status;
+  if (!options.perfetto.empty() || !options.picture.empty()) {
+    const std::optional<gextrace::Recording> recording =
+        gextrace::read_recording(options.files, options.filter.ranks, why);
+    if (!recording) return fail(why);
+    if (!options.perfetto.empty())
+      status |= gextrace::write_output(options.perfetto, [&](std::FILE* file) {
+        gextrace::write_perfetto(file, recording->job, recording->spans, recording->messages,
+                                 options.filter);
+      });
+    if (!options.picture.empty())
+      status |= gextrace::write_output(options.picture, [&](std::FILE* file) {
+        std::fputs(
+            gextrace::draw(recording->job, recording->spans, recording->messages, options.filter)
+                .c_str(),
+            file);
+      });
+    if (options.summary == gextrace::SummaryForm::none) {
+      for (const std::string& remark : recording->job.remarks)
+        std::fprintf(stderr, "%s: note: %s\n", name, remark.c_str());
+      return status;
+    }
   }
-  const gextrace::Summary summary = gextrace::summarize(job, spans, messages, options.filter);
-  std::fputs((options.summary == gextrace::SummaryForm::json ? as_json(summary) : as_text(summary))
-                 .c_str(),
-             stdout);
+  const std::optional<gextrace::Summary> summary =
+      gextrace::summarize_files(options.files, options.filter, why);
+  if (!summary) return fail(why);
+  std::fputs(
+      (options.summary == gextrace::SummaryForm::json ? as_json(*summary) : as_text(*summary))
+          .c_str(),
+      stdout);
   return gex::cmd::finish_output(name) | status;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -72,6 +73,12 @@ bool is_readable(const Record& record, const RankTrace& trace) {
           (record.id >= record.ticks && record.id < std::uint64_t{1} << 62));
 }
 
+bool is_kept(const Record& record, Keep keep) {
+  const auto kind = static_cast<Kind>(record.kind);
+  return keep == Keep::all || kind == Kind::message_sent || kind == Kind::handler_begin ||
+         kind == Kind::collective;
+}
+
 /// Adds the record, a whole call as its begin and its end.
 void add(const Record& record, std::uint32_t thread, std::vector<Event>& events) {
   Event event{static_cast<std::int64_t>(record.ticks),
@@ -91,7 +98,7 @@ void add(const Record& record, std::uint32_t thread, std::vector<Event>& events)
   events.push_back(event);
 }
 
-void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace) {
+void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace, Keep keep) {
   std::vector<char> bytes(header.chunk_bytes);
   std::map<std::uint64_t, Chunk> chunks;
   for (std::uint32_t index = 0; index < header.max_chunks; ++index) {
@@ -112,7 +119,8 @@ void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace
         ++unreadable;
         continue;
       }
-      add(record, chunk_header.thread, chunk.events);
+      trace.earliest = std::min(trace.earliest, static_cast<std::int64_t>(record.ticks));
+      if (is_kept(record, keep)) add(record, chunk_header.thread, chunk.events);
     }
     trace.unreadable += unreadable;
     // A number that another chunk has is not this one's: its header is damaged.
@@ -124,12 +132,17 @@ void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace
   for (auto& [sequence, chunk] : chunks) {
     std::vector<Event>& events = by_thread[chunk.thread];
     events.insert(events.end(), chunk.events.begin(), chunk.events.end());
+    chunk.events = {};
   }
   for (auto& [thread, events] : by_thread) {
     // A message's record has the time before it was sent, and is written after.
     std::stable_sort(events.begin(), events.end(),
                      [](const Event& one, const Event& other) { return one.at < other.at; });
-    trace.events.insert(trace.events.end(), events.begin(), events.end());
+    if (trace.events.empty())
+      trace.events = std::move(events);
+    else
+      trace.events.insert(trace.events.end(), events.begin(), events.end());
+    events = {};
   }
 }
 
@@ -163,12 +176,17 @@ std::string other_run(const RankTrace& one, const RankTrace& reference) {
 
 }  // namespace
 
+std::int64_t Clock::ns_of(std::uint64_t ticks) const noexcept {
+  const auto since = static_cast<std::int64_t>(ticks - first_tick);
+  return std::llround(start_ns + static_cast<double>(since) * ns_per_tick) + correction;
+}
+
 std::string RankTrace::name_of(Names space, std::uint32_t number) const {
   const auto found = names.find({static_cast<std::uint32_t>(space), number});
   return found == names.end() ? std::string() : found->second;
 }
 
-std::optional<RankTrace> read_file(const std::string& path, std::string& why) {
+std::optional<RankTrace> read_file(const std::string& path, std::string& why, Keep keep) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     why = path + ": " + std::strerror(errno);
@@ -197,7 +215,7 @@ std::optional<RankTrace> read_file(const std::string& path, std::string& why) {
   trace.first = header.first;
   trace.latest = header.latest[header.latest_index & 1];
   read_names(file, header, trace);
-  read_chunks(file, header, trace);
+  read_chunks(file, header, trace, keep);
   return trace;
 }
 
@@ -209,7 +227,7 @@ const RankTrace* Job::of(std::uint32_t rank) const noexcept {
 }
 
 std::optional<Job> read_job(const std::vector<std::string>& paths,
-                            const std::vector<std::uint32_t>& wanted, std::string& why) {
+                            const std::vector<std::uint32_t>& wanted, std::string& why, Keep keep) {
   Job job;
   std::vector<std::string> files;
   std::uint32_t size = 0;
@@ -224,7 +242,7 @@ std::optional<Job> read_job(const std::vector<std::string>& paths,
     for (std::uint32_t rank = 0; !any && rank < (wanted.empty() ? 1024 : wanted.back() + 1);
          ++rank) {
       const std::string file = path + "." + std::to_string(rank);
-      if (exists(file)) any = read_file(file, last_why);
+      if (exists(file)) any = read_file(file, last_why, Keep::meetings);
     }
     if (!any) {
       why = last_why;
@@ -239,7 +257,7 @@ std::optional<Job> read_job(const std::vector<std::string>& paths,
   for (const std::string& file : files) {
     if (size != 0 && !exists(file)) continue;
     std::string flaw;
-    std::optional<RankTrace> trace = read_file(file, flaw);
+    std::optional<RankTrace> trace = read_file(file, flaw, keep);
     if (!trace) {
       job.remarks.push_back(flaw + "; left out");
       continue;

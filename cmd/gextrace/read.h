@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,6 +31,16 @@ struct Event {
   Kind kind;
 };
 
+/// From ticks to nanoseconds of all ranks' common time (align.h).
+struct Clock {
+  std::uint64_t first_tick = 0;
+  double start_ns = 0;  ///< at that tick
+  double ns_per_tick = 1;
+  std::int64_t correction = 0;  ///< ns, added to that
+
+  std::int64_t ns_of(std::uint64_t ticks) const noexcept;
+};
+
 /// One rank's file.
 struct RankTrace {
   std::string path;
@@ -48,15 +59,25 @@ struct RankTrace {
   gex::trace::Anchor first{};
   gex::trace::Anchor latest{};
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> names;
+  Clock clock;
+  /// The time of the first event, be it kept or not, as `Event::at`.
+  std::int64_t earliest = std::numeric_limits<std::int64_t>::max();
   /// By thread, and in the order in which each thread recorded them.
   std::vector<Event> events;
 
   std::string name_of(Names space, std::uint32_t number) const;
 };
 
+/// Which events are kept.
+enum class Keep : std::uint8_t {
+  all,
+  meetings,  ///< messages sent, begins of handlers, and arrivals at collective operations
+};
+
 /// Reads a file; what is damaged in it is left out and counted. Returns nothing, and the reason in
 /// `why`, if it is not a trace file of this version.
-std::optional<RankTrace> read_file(const std::string& path, std::string& why);
+std::optional<RankTrace> read_file(const std::string& path, std::string& why,
+                                   Keep keep = Keep::all);
 
 /// A job as its files show it.
 struct Job {
@@ -68,6 +89,7 @@ struct Job {
 /// Reads FILE.0, FILE.1, ... of a job, or the files themselves if `paths` are names of files. Only
 /// `wanted` ranks, if that is not empty. The reason in `why` if there is nothing to read.
 std::optional<Job> read_job(const std::vector<std::string>& paths,
-                            const std::vector<std::uint32_t>& wanted, std::string& why);
+                            const std::vector<std::uint32_t>& wanted, std::string& why,
+                            Keep keep = Keep::all);
 
 }  // namespace gextrace

@@ -212,10 +212,14 @@ class Builder {
 
 }  // namespace
 
+RankSpans spans_of(const RankTrace& trace) {
+  return Builder(trace).build();
+}
+
 std::vector<RankSpans> spans_of(const Job& job) {
   std::vector<RankSpans> all;
   all.reserve(job.ranks.size());
-  for (const RankTrace& trace : job.ranks) all.push_back(Builder(trace).build());
+  for (const RankTrace& trace : job.ranks) all.push_back(spans_of(trace));
   return all;
 }
 

@@ -48,6 +48,8 @@ struct RankSpans {
   std::vector<std::uint32_t> waited_for;
 };
 
+/// The spans of a rank, whose events are converted.
+RankSpans spans_of(const RankTrace& trace);
 /// The spans of each rank of the job, whose clocks are aligned.
 std::vector<RankSpans> spans_of(const Job& job);
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "align.h"
+
 namespace gextrace {
 
 namespace {
@@ -152,10 +154,8 @@ std::map<std::uint32_t, Tally> last_arrivals(const Job& job, const Filter& filte
   return last;
 }
 
-}  // namespace
-
-Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,
-                  const Filter& filter) {
+/// All but what ranks do by themselves, which `Adder` adds.
+Summary summarize_meetings(const Job& job, const Messages& messages, const Filter& filter) {
   Summary summary;
   const RankTrace& first = job.ranks.front();
   summary.job_size = first.job_size;
@@ -163,8 +163,6 @@ Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Mes
   summary.conduit =
       first.name_of(Names::facts, static_cast<std::uint32_t>(gex::trace::Fact::conduit));
   summary.remarks = job.remarks;
-  for (std::size_t i = 0; i < job.ranks.size(); ++i)
-    if (filter.has_rank(job.ranks[i].rank)) Adder(job.ranks[i], spans[i], filter, summary).run();
   for (const RankTrace& trace : job.ranks) {
     if (!filter.has_rank(trace.rank)) continue;
     for (const Event& event : trace.events) {
@@ -183,6 +181,34 @@ Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Mes
     if (!filter.overlaps(begin, end)) continue;
     ++summary.arrows;
     if (end < begin) ++summary.backwards;
+  }
+  return summary;
+}
+
+}  // namespace
+
+Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,
+                  const Filter& filter) {
+  Summary summary = summarize_meetings(job, messages, filter);
+  for (std::size_t i = 0; i < job.ranks.size(); ++i)
+    if (filter.has_rank(job.ranks[i].rank)) Adder(job.ranks[i], spans[i], filter, summary).run();
+  return summary;
+}
+
+std::optional<Summary> summarize_files(const std::vector<std::string>& paths, const Filter& filter,
+                                       std::string& why) {
+  std::optional<Job> job = read_job(paths, filter.ranks, why, Keep::meetings);
+  if (!job) return std::nullopt;
+  convert_ticks(*job);
+  const Messages messages = match(*job);
+  correct_clocks(*job, messages);
+  Summary summary = summarize_meetings(*job, messages, filter);
+  for (const RankTrace& outline : job->ranks) {
+    std::optional<RankTrace> trace = read_file(outline.path, why);
+    if (!trace) return std::nullopt;
+    trace->clock = outline.clock;
+    convert_ticks(*trace);
+    Adder(*trace, spans_of(*trace), filter, summary).run();
   }
   return summary;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,11 @@ struct Summary {
 
 Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,
                   const Filter& filter);
+
+/// Reads files, as read_job does, one rank after the other: of all others only messages and
+/// arrivals are held.
+std::optional<Summary> summarize_files(const std::vector<std::string>& paths, const Filter& filter,
+                                       std::string& why);
 
 std::string as_text(const Summary& summary);
 std::string as_json(const Summary& summary);

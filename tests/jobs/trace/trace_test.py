@@ -315,6 +315,13 @@ class ManyRanks(Traced):
         calls = {call["name"]: call for call in found["calls"]}
         self.assertEqual(calls["gex_RMA_PutBlocking"]["count"], 3 * 1024)
         self.assertEqual(len(calls["gex_RMA_PutBlocking"]["peers"]), 1024)
+        # Not all ranks' events at a time.
+        events = sum(rank["events"] for rank in found["ranks"])
+        with subprocess.Popen([GEXTRACE, self.trace], stdout=subprocess.DEVNULL) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        self.assertLess(usage.ru_maxrss * 1024, events * 40)
 
 
 class Faults(Traced):
