@@ -166,9 +166,10 @@ TEST_WITH_THREADS(Hsl, LockWaitsForTheHolder) {
 }
 
 // A thread may be known by the number of one that has ended, and held the lock until just then.
+// What goes wrong there rarely does: job.conformance.first-calls repeats this.
 TEST_WITH_THREADS(Hsl, FirstCallOfAThreadWhileOthersEnd) {
   guarded = {};
-  constexpr long started = 2000;
+  constexpr long started = 250;
   std::array<std::thread, 2 * threads> workers;
   for (long i = 0; i < started; ++i) {
     std::thread& worker = workers[i % workers.size()];
