@@ -8,6 +8,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "match.h"
+#include "read.h"
+#include "spans.h"
+
 namespace gextrace {
 
 namespace {

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "match.h"
-#include "read.h"
-#include "spans.h"
-
 namespace gextrace {
+
+struct Job;
+struct Messages;
+struct RankSpans;
 
 struct Step {
   enum class Kind : std::uint8_t {

@@ -22,6 +22,7 @@ TEST(Law, IsFoundWhereThereIsOne) {
   for (const double logarithms : {0.0, 1.0}) {
     const Law true_law{.factor = 3, .power = -1.5, .logarithms = logarithms};
     std::vector<double> numbers;
+    numbers.reserve(sizes.size());
     for (const double size : sizes) numbers.push_back(true_law.at(size));
     const Law found = fit(sizes, numbers);
     EXPECT_LT(found.misfit, 1e-9);
