@@ -40,6 +40,7 @@ void start_by_system(const Allocation& allocation, gex::launch::RemoteStart& rem
   remote.rsh = allocation.remote_start;
   remote.words = allocation.start_words;
   remote.by_shell = false;
+  remote.from_all_hosts = false;
 }
 
 void use(const Allocation& allocation, const Options& options, Hosts& hosts) {

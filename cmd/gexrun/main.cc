@@ -20,6 +20,7 @@
 #include "debugger.h"
 #include "hosts.h"
 #include "launch/agents/host_part_run.h"
+#include "launch/agents/host_start.h"
 #include "launch/agents/launch_agents.h"
 #include "launch/hang/hang_options.h"
 #include "launch/hang/report_client.h"

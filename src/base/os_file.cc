@@ -1,6 +1,7 @@
 #include "base/os_file.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,13 @@ FileDescriptor open_empty_input() noexcept {
   if (::pipe2(ends, O_CLOEXEC) != 0) return {};
   static_cast<void>(FileDescriptor(ends[1]));
   return FileDescriptor(ends[0]);
+}
+
+void raise_file_limit() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 void fill_standard_descriptors() noexcept {

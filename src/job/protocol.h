@@ -66,6 +66,9 @@ enum class FrameKind : std::uint32_t {
   /// `sequence`: how long no rank has computed or begun an operation
   host_observed,
   host_collected,  ///< a piece of the host's reports of its ranks, number `sequence`
+  /// From an agent that starts hosts (launch/agents/branch.h): it could not start the host `first`;
+  /// `code` 1: its remote shell does not reach it. The payload is the text.
+  host_not_started,
   // From the root to a guardian. See Guardians.
   job_gathered = 192,  ///< a piece of the result of an exchange
   job_absent,          ///< `first`, `sequence`
@@ -75,6 +78,10 @@ enum class FrameKind : std::uint32_t {
   job_error_report,    ///< `code` 1: report the error, 0: another rank reports one
   job_observe,         ///< `count`: the interval of host_observed, in milliseconds
   job_collect,         ///< asks for reports number `sequence`; `count` is a Collection
+  // From the root to such an agent, about the host `first` that it starts.
+  branch_connected,  ///< its guardian is connected, or with `code` 1 its agent that starts others
+  branch_kill,
+  branch_retire,  ///< `code` 1: it has finished
   // Both ways.
   heartbeat = 255,
 };

@@ -157,6 +157,15 @@ def a_login_that_ends_early_is_reported(job):
     expect("gexrun: host host2 (rank 1) is lost: " in done.stderr, "another message", done)
 
 
+def a_killed_agent_between_hosts_ends_all(job):
+    """That on host2, through which host3 is reached."""
+    process = job.start(1, job.tool("launch_probe"), "stay")
+    job.network.hosts[1].call("sh", "-c", "kill -KILL $(pgrep -o -f -- --host-part)")
+    done = ends(job, process)
+    expect(done.returncode == 1 and "gexrun: host host2 (rank 1) is lost: " in done.stderr,
+           "another end", done)
+
+
 def a_killed_launcher_leaves_nothing(job):
     process = job.start(2, job.tool("launch_probe"), "stay")
     process.kill()
@@ -500,6 +509,10 @@ GROUPS = {
     "launch": (3, LAUNCH),
     "ssh": (3, [*LAUNCH, a_login_that_ends_early_is_reported, a_killed_launcher_leaves_nothing,
                 an_interrupt_ends_all]),
+    # Each host starts the next.
+    "ssh-tree": (3, [*LAUNCH, a_login_that_ends_early_is_reported,
+                     a_killed_agent_between_hosts_ends_all, a_killed_launcher_leaves_nothing,
+                     an_interrupt_ends_all]),
     "neighborhoods": (2, [neighborhoods_are_of_ranks_on_one_host,
                           without_a_network_the_job_is_refused,
                           gexinfo_prints_which_way_messages_go, what_is_required_is_not_less]),
@@ -539,6 +552,8 @@ def main():
         count, tests = options.hosts, [conformance(options.quick, *options.configuration)]
     else:
         count, tests = GROUPS[options.group]
+        if options.group == "ssh-tree":
+            os.environ["GEX_LAUNCH_FANOUT"] = "1"
     if options.no_pmix:
         tests = [test for test in tests if not launcher_of(test).by_pmix]
     failed = False
@@ -547,8 +562,9 @@ def main():
         return namespaces.SKIPPED
     try:
         with namespaces.Network(count, options.bin) as network:
-            ssh = network.serve_ssh() if options.group == "ssh" else None
-            if options.group == "ssh" and ssh is None:
+            by_ssh = options.group in ("ssh", "ssh-tree")
+            ssh = network.serve_ssh() if by_ssh else None
+            if by_ssh and ssh is None:
                 print("skipped: there is no sshd here and none to be had from Debian, or it does not let "
                       "root log in (openssh-server)")
                 return namespaces.SKIPPED

@@ -419,6 +419,9 @@ TEST(HostStart, ComesOutAsItWentIn) {
   start.secret = *Secret::generate();
   start.directory = "/somewhere";
   start.environment = {"A=1", "B="};
+  start.remote = {
+      .rsh = {"ssh", "-x"}, .words = {{"one", "1"}}, .by_shell = false, .gexrun = "/bin/gexrun"};
+  start.below = {0};
   const std::string bytes = pack(start);
   const auto size = packed_size(std::string_view(bytes).substr(0, start_prefix));
   ASSERT_EQ(size, bytes.size() - start_prefix);
@@ -441,6 +444,11 @@ TEST(HostStart, ComesOutAsItWentIn) {
   EXPECT_TRUE(equal(found->secret.bytes(), start.secret.bytes()));
   EXPECT_EQ(found->directory, start.directory);
   EXPECT_EQ(found->environment, start.environment);
+  EXPECT_EQ(found->remote.rsh, start.remote.rsh);
+  EXPECT_EQ(found->remote.words, start.remote.words);
+  EXPECT_FALSE(found->remote.by_shell);
+  EXPECT_EQ(found->remote.gexrun, "/bin/gexrun");
+  EXPECT_EQ(found->below, start.below);
 }
 
 TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
@@ -451,8 +459,8 @@ TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
   ASSERT_TRUE(unpack(body));
   for (std::size_t size = 0; size < body.size(); ++size) EXPECT_FALSE(unpack(body.substr(0, size)));
   EXPECT_FALSE(unpack(body + '\0'));
-  for (const char* const prefix : {"", "gexrun5 0000000", "gexrun5 0000000x", "gexrun4 00000001",
-                                   "gexrun5 ffffffff", "gexrun5 -0000001"}) {
+  for (const char* const prefix : {"", "gexrun6 0000000", "gexrun6 0000000x", "gexrun5 00000001",
+                                   "gexrun6 ffffffff", "gexrun6 -0000001"}) {
     EXPECT_FALSE(packed_size(prefix)) << prefix;
   }
   // A changed byte never makes `unpack` accept what does not fit.

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
+#include "launch/agents/branch.h"
 #include "launch/agents/host_start.h"
 #include "launch/local/launcher.h"
 #include "launch/report.h"
@@ -59,12 +61,15 @@ void run_host_part(const char* program_name, const std::string& plugin_folder) {
   // The folder may differ from the one on the root's host (--prefix).
   setenv("GEX_PLUGIN_FOLDER", plugin_folder.c_str(), 1);
   std::string why;
-  RootConnection root = connect_to_root(start->root, start->secret, launch_here.host, why);
+  const bool is_branch = !start->below.empty();
+  const std::uint32_t number = launch_here.host + (is_branch ? launch_here.hosts.size() : 0);
+  RootConnection root = connect_to_root(start->root, start->secret, number, why);
   if (!root) {
     report(program_name, "host %s: cannot connect to the gexrun that started the job: %s", host,
            why.c_str());
     _exit(reported_status);
   }
+  if (is_branch) _exit(run_branch(std::move(*start), std::move(root)));
   launch_here.root = root.socket.release();
   launch_here.root_keys = root.keys;
   launch(launch_here);

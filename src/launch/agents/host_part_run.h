@@ -6,12 +6,6 @@
 
 namespace gex::launch {
 
-/// The first argument of a gexrun that the root has started.
-inline constexpr const char* host_part_argument = "--host-part";
-
-/// The exit status of a launch agent that has failed and already reported why.
-inline constexpr int reported_status = 119;
-
 /// Reads the host's part of the job from standard input, connects to the root, and launches this
 /// host's ranks under a guardian. `plugin_folder` is that of this host's libgex. Ends the process.
 [[noreturn]] void run_host_part(const char* program_name, const std::string& plugin_folder);

@@ -11,7 +11,7 @@ namespace gex::launch {
 
 namespace {
 
-constexpr std::string_view name = "gexrun5 ";
+constexpr std::string_view name = "gexrun6 ";
 constexpr std::size_t max_size = 64U << 20;
 
 class Writer {
@@ -24,6 +24,16 @@ class Writer {
   void texts(const std::vector<std::string>& values) {
     number(values.size());
     for (const std::string& value : values) text(value);
+  }
+  void remote(const RemoteStart& start) {
+    texts(start.rsh);
+    number(start.words.size());
+    for (const auto& [host, word] : start.words) {
+      text(host);
+      text(word);
+    }
+    number(start.by_shell ? 1 : 0);
+    text(start.gexrun);
   }
   const std::string& bytes() const noexcept { return bytes_; }
 
@@ -57,6 +67,17 @@ class Reader {
       values.push_back(text());
     }
     return values;
+  }
+  RemoteStart remote() {
+    RemoteStart start;
+    start.rsh = texts();
+    for (std::uint64_t left = number(bytes_.size() / 16); left > 0 && !failed_; --left) {
+      const std::string host = text();
+      start.words[host] = text();
+    }
+    start.by_shell = number(1) != 0;
+    start.gexrun = text();
+    return start;
   }
   bool complete() const noexcept { return !failed_ && bytes_.empty(); }
 
@@ -96,6 +117,9 @@ std::string pack(const HostStart& start) {
   body.text(start.directory);
   body.texts(launch.command);
   body.texts(start.environment);
+  body.remote(start.remote);
+  body.number(start.below.size());
+  for (const std::uint32_t host : start.below) body.number(host);
   char size[start_prefix - name.size() + 1];
   std::snprintf(size, sizeof size, "%08zx", body.bytes().size());
   return std::string(name) + size + body.bytes();
@@ -142,6 +166,9 @@ std::optional<HostStart> unpack(std::string_view bytes) {
   start.directory = body.text();
   start.launch.command = body.texts();
   start.environment = body.texts();
+  start.remote = body.remote();
+  for (std::uint64_t left = body.number(job::max_ranks); left > 0; --left)
+    start.below.push_back(static_cast<std::uint32_t>(body.number(hosts.size() - 1)));
   if (!body.complete() || start.launch.host >= hosts.size() || start.launch.command.empty()) {
     return std::nullopt;
   }

@@ -1,18 +1,26 @@
 #pragma once
-// The start message from the root to the gexrun that it starts on another host: the job's secret,
-// the root's address, and the command. It is sent over standard input; what follows there is the
-// job's input.
+// The start message to a gexrun that is started on another host: the job's secret, the root's
+// address, the command, and the hosts that it starts in turn. It is sent over standard input; what
+// follows there is the job's input.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "launch/agents/remote_start.h"
 #include "launch/hosts/auth_handshake.h"
 #include "launch/hosts/secret.h"
 #include "launch/launch_spec.h"
 
 namespace gex::launch {
+
+/// The first argument of a gexrun that gets such a message.
+inline constexpr const char* host_part_argument = "--host-part";
+
+/// The exit status of a launch agent that has failed and already reported why.
+inline constexpr int reported_status = 119;
 
 struct HostStart {
   Launch launch;  ///< hosts, host, command and the switches
@@ -20,6 +28,8 @@ struct HostStart {
   Secret secret{Secret::Bytes{}};
   std::string directory;                 ///< the command's working directory
   std::vector<std::string> environment;  ///< NAME=VALUE
+  RemoteStart remote;
+  std::vector<std::uint32_t> below;  ///< the hosts that this one starts (host_tree.h)
 };
 
 /// The message as bytes, with a prefix that contains their number.

@@ -21,8 +21,6 @@
 #include "base/random.h"
 #include "base/shell_word.h"
 #include "job/limits.h"
-#include "launch/agents/host_part_run.h"
-#include "launch/agents/host_start.h"
 #include "launch/agents/input_feed.h"
 #include "launch/hosts/root.h"
 #include "launch/launcher_signals.h"
@@ -111,21 +109,44 @@ std::string own_path() {
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "gexrun";
 }
 
+std::uint32_t fanout(const RemoteStart& remote) {
+  constexpr env::Variable variable = env::Variable::launch_fanout;
+  const std::int64_t number = env::integer(variable);
+  if (number < 0 || number > job::max_ranks) {
+    fatal("%s=%lld is not a number from 0 to %u", env::describe(variable).name,
+          static_cast<long long>(number), job::max_ranks);
+  }
+  return remote.from_all_hosts ? static_cast<std::uint32_t>(number) : 0;
+}
+
 int run_root(const Launch& launch, const RemoteStart& remote) {
   take_over_signals();
-  LaunchAgents agents(launch, remote);
+  std::vector<std::uint32_t> here;
+  std::vector<std::uint32_t> others;
+  for (std::uint32_t host = 0; host < launch.hosts.size(); ++host)
+    (os::is_this_host(launch.hosts[host].name) ? here : others).push_back(host);
+  HostStart start;
+  start.launch = launch;
+  start.directory = working_folder();
+  start.environment = environment();
+  start.remote = remote;
+  LaunchAgents agents(LaunchAgents::Place::root, std::move(start),
+                      HostTree(launch.hosts.size(), here, others, fanout(remote)));
   return Root(launch, agents).run();
 }
 
-LaunchAgents::LaunchAgents(const Launch& launch, const RemoteStart& remote)
-    : launch_(launch),
-      remote_(remote),
+LaunchAgents::LaunchAgents(Place place, HostStart start, HostTree tree)
+    : place_(place),
+      start_(std::move(start)),
+      launch_(start_.launch),
+      remote_(start_.remote),
+      tree_(std::move(tree)),
       max_tries_(number_of(env::Variable::rsh_tries)),
       max_connecting_(number_of(env::Variable::rsh_at_once)),
       connect_timeout_(env::seconds(env::Variable::connect_timeout)),
-      agents_(launch.hosts.size()),
+      agents_(launch_.hosts.size()),
       // The hosts' guardians tag the lines.
-      relay_(launch.program_name, /*tag=*/false, launch.terminals) {
+      relay_(launch_.program_name, /*tag=*/false, launch_.terminals) {
   getrlimit(RLIMIT_NOFILE, &descriptors_before_);
 }
 
@@ -137,7 +158,8 @@ Reach LaunchAgents::reach() const {
 
 std::vector<std::string> LaunchAgents::command_for(std::uint32_t host) const {
   const std::string& name = launch_.hosts[host].name;
-  if (os::is_this_host(name)) return {own_path(), host_part_argument};
+  if ((place_ == Place::branch && host == launch_.host) || os::is_this_host(name))
+    return {own_path(), host_part_argument};
   std::vector<std::string> words = remote_.rsh;
   const auto word = remote_.words.find(name);
   words.insert(words.end(), {word == remote_.words.end() ? name : word->second,
@@ -147,18 +169,31 @@ std::vector<std::string> LaunchAgents::command_for(std::uint32_t host) const {
 }
 
 std::optional<std::string> LaunchAgents::start(const RootHosts& hosts, HostEvents& events,
-                                               const RootPlace& root) {
+                                               const RootPlace& root, EventLoop& loop) {
   hosts_ = &hosts;
   events_ = &events;
-  root_ = root;
+  start_.root = root.address;
+  start_.secret = root.secret;
+  if (place_ == Place::root && tree_.has_branches()) {
+    branches_.emplace(hosts, loop, static_cast<HostEvents&>(*this));
+    loop.add(*branches_);
+  }
   for (std::uint32_t host = 0; host < hosts.size(); ++host) {
-    if (prepare(host)) continue;
+    if (!in_tree(host)) continue;
+    const bool starts_here = tree_.parent(host) == HostTree::here;
+    if (starts_here) {
+      agents_[host].state = State::waiting;
+      agents_[host].unfinished = 1 + static_cast<std::uint32_t>(tree_.below(host).size());
+    }
+    // The root may have to take the others over.
+    if ((!starts_here && place_ == Place::branch) || prepare(host)) continue;
     return "cannot make pipes for the output of host " + launch_.hosts[host].name + ": " +
            std::strerror(errno);
   }
   if (const int error = relay_.start(); error != 0) {
     return std::string("cannot start the thread that passes on output: ") + std::strerror(error);
   }
+  if (place_ == Place::branch) return std::nullopt;
   waited_ = connect_timeout_ > 0
                 ? std::min(first_report_after, connect_timeout_ * first_report_part)
                 : first_report_after;
@@ -193,19 +228,16 @@ void LaunchAgents::start_waiting() {
 }
 
 bool LaunchAgents::start_one(std::uint32_t host) {
-  HostStart begin;
-  begin.launch = launch_;
+  HostStart begin = start_;
   begin.launch.host = host;
-  begin.root = root_.address;
-  begin.secret = root_.secret;
-  begin.directory = working_folder();
-  begin.environment = environment();
+  begin.below.assign(tree_.below(host).begin(), tree_.below(host).end());
   std::string bytes = pack(begin);
 
   Agent& self = agents_[host];
   os::FileDescriptor input;
-  if (host == launch_.hosts.host_of(0)) {
-    // Rank 0's host also gets this process's standard input.
+  const std::uint32_t input_host = launch_.hosts.host_of(0);
+  if (in_tree(input_host) && host == tree_.first_hop(input_host)) {
+    // The way to rank 0's host also gets this process's standard input.
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
     input.reset(ends[0]);
@@ -261,6 +293,15 @@ void LaunchAgents::execute(std::uint32_t host, int input, int output, int error)
 }
 
 void LaunchAgents::kill(std::uint32_t host) {
+  send_to_branches_of(host, job::FrameKind::branch_kill, 0);
+  const Agent& agent = agents_[host];
+  if (agent.process == 0 || agent.exited) return;
+  // A branch that is connected passes on the output of other hosts.
+  if (is_branch(host) && agent.state == State::connected) return;
+  kill_agent(host);
+}
+
+void LaunchAgents::kill_agent(std::uint32_t host) {
   const Agent& agent = agents_[host];
   if (agent.process == 0 || agent.exited) return;
   // The agent may not have made its process group yet.
@@ -268,13 +309,123 @@ void LaunchAgents::kill(std::uint32_t host) {
 }
 
 void LaunchAgents::handle_connected(std::uint32_t host) {
-  Agent& self = agents_[host];
-  if (host == launch_.hosts.host_of(0) && self.input) {
-    const int error = copy_input(std::move(self.input));
+  send_to_branches_of(host, job::FrameKind::branch_connected, 0);
+  Agent& way = agents_[tree_.first_hop(host)];
+  if (host == launch_.hosts.host_of(0) && way.input) {
+    const int error = copy_input(std::move(way.input));
     if (error != 0)
       report(launch_.program_name, "cannot pass on standard input: %s", std::strerror(error));
   }
-  leave_connecting(host, State::connected);
+  if (!is_branch(host) || tree_.parent(host) != HostTree::here)
+    leave_connecting(host, State::connected);
+}
+
+void LaunchAgents::handle_branch(std::uint32_t host, os::FileDescriptor socket,
+                                 const LinkKeys& keys) {
+  if (!branches_ || !in_tree(host) || !is_branch(host) || !unfinished_below(host)) return;
+  // An agent that was replaced may have come so far.
+  branches_->close(host);
+  branches_->connect(host, std::move(socket), keys);
+  send_to_branches_of(host, job::FrameKind::branch_connected, 1);
+  handle_branch_connected(host);
+}
+
+void LaunchAgents::handle_branch_connected(std::uint32_t host) {
+  if (is_branch(host) && tree_.parent(host) == HostTree::here)
+    leave_connecting(host, State::connected);
+}
+
+void LaunchAgents::announce_stop() {
+  if (!branches_) return;
+  job::FrameHeader header;
+  header.kind = job::FrameKind::job_signal;
+  header.code = SIGTSTP;
+  branches_->send_all(header);
+}
+
+/// Sends a frame about a host to the branches through which it is reached, itself included.
+void LaunchAgents::send_to_branches_of(std::uint32_t host, job::FrameKind kind, int code) {
+  if (!branches_) return;
+  job::FrameHeader header;
+  header.kind = kind;
+  header.first = host;
+  header.code = code;
+  for (std::uint32_t at = host; at != HostTree::here; at = tree_.parent(at)) {
+    if (is_branch(at)) branches_->send(at, header);
+  }
+}
+
+bool LaunchAgents::handle_frame(std::uint32_t host, const job::Received& frame) {
+  const job::FrameHeader& header = frame.header;
+  switch (header.kind) {
+    case job::FrameKind::heartbeat:
+      return true;
+    case job::FrameKind::host_interrupted:
+      return events_->handle_frame(host, frame);
+    case job::FrameKind::host_not_started: {
+      const std::uint32_t lost = header.first;
+      if (lost >= hosts_->size() || !in_tree(lost)) return false;
+      const std::string why(reinterpret_cast<const char*>(frame.payload.data()),
+                            frame.payload.size());
+      if (header.code == 1)
+        take_over(lost, why);
+      else
+        events_->lose_host(lost, why);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+/// The link to a branch has ended.
+void LaunchAgents::lose_host(std::uint32_t host, const std::string& why) {
+  branches_->close(host);
+  const auto lost = unfinished_below(host);
+  if (!lost) return;
+  events_->lose_host(*lost, *lost == host ? why
+                                          : "its output comes through the gexrun of host " +
+                                                launch_.hosts[host].name + ": " + why);
+}
+
+bool LaunchAgents::is_through(std::uint32_t branch, std::uint32_t host) const {
+  while (host != branch && host != HostTree::here) host = tree_.parent(host);
+  return host == branch;
+}
+
+/// The host itself, or the first below it, that is not done.
+std::optional<std::uint32_t> LaunchAgents::unfinished_below(std::uint32_t host) const {
+  const auto unfinished = [this, host](std::uint32_t one) {
+    return !(*hosts_)[one].done && is_through(host, one);
+  };
+  if (unfinished(host)) return host;
+  const auto below = tree_.below(host);
+  const auto found = std::find_if(below.begin(), below.end(), unfinished);
+  return found == below.end() ? std::nullopt : std::optional(*found);
+}
+
+/// Starts a host that its branch does not reach, and thereby those below it.
+void LaunchAgents::take_over(std::uint32_t host, const std::string& why) {
+  if ((*hosts_)[host].done || tree_.parent(host) == HostTree::here) return;
+  if (launch_.verbose) {
+    report(launch_.program_name,
+           "host %s is started from here, since host %s does not reach it: %s",
+           launch_.hosts[host].name.c_str(), launch_.hosts[tree_.parent(host)].name.c_str(),
+           why.c_str());
+  }
+  const std::uint32_t before = tree_.first_hop(host);
+  std::uint32_t moved = 0;
+  const auto hand_over = [this, &moved](std::uint32_t one) {
+    if ((*hosts_)[one].done) return;
+    ++moved;
+    send_to_branches_of(one, job::FrameKind::branch_retire, 1);
+  };
+  hand_over(host);
+  for (const std::uint32_t one : tree_.below(host)) hand_over(one);
+  tree_.take_over(host);
+  agents_[host].state = State::waiting;
+  agents_[host].unfinished = moved;
+  settle(before, moved, /*finished=*/true);
 }
 
 /// The agent of the host is not connecting any more; others may be.
@@ -317,18 +468,20 @@ void LaunchAgents::handle_exit(pid_t process, int status) {
 void LaunchAgents::handle_exit_of(std::uint32_t host, int status) {
   Agent& self = agents_[host];
   self.exited = true;
-  if ((*hosts_)[host].done) return;
+  if (self.state == State::ended) return;
+  const bool connected = self.state == State::connected;
   const std::string end = WIFEXITED(status)
                               ? "ended with status " + std::to_string(WEXITSTATUS(status))
                               : "was killed by " + describe_signal(WTERMSIG(status));
-  if (!(*hosts_)[host].connected && try_again(host, status)) return;
+  if (!connected && try_again(host, status)) return;
   const std::string how = "'" + command_for(host).front() + "' " + end;
-  if (!(*hosts_)[host].connected) {
+  if (!connected) {
     const bool reported = WIFEXITED(status) && WEXITSTATUS(status) == reported_status;
     const std::string tries =
         self.tries > 1 ? " in each of " + std::to_string(self.tries) + " tries" : "";
     self.loss = reported ? "" : how + tries + " before the job had begun there";
     self.has_cause = !reported;
+    self.unreached = WIFEXITED(status) && WEXITSTATUS(status) == failed_ssh_status;
     if (WIFEXITED(status) &&
         (WEXITSTATUS(status) == not_found_status || WEXITSTATUS(status) == cannot_execute_status)) {
       self.loss += " by " + remote_.gexrun + " (--prefix names another folder)";
@@ -353,7 +506,11 @@ void LaunchAgents::report_loss(std::uint32_t host) {
     return;
   }
   const std::string cause = self.has_cause ? relay_.last_error_line(host) : "";
-  events_->lose_host(host, cause.empty() ? self.loss : self.loss + ": " + cause);
+  const std::string why = cause.empty() ? self.loss : self.loss + ": " + cause;
+  if (self.unreached)
+    events_->cannot_reach(host, why);
+  else if (const auto lost = unfinished_below(host))
+    events_->lose_host(*lost, why);
 }
 
 void LaunchAgents::report_still_starting() {
@@ -374,9 +531,21 @@ void LaunchAgents::report_still_starting() {
 }
 
 void LaunchAgents::retire(std::uint32_t host, bool finished) {
-  agents_[host].lost_at.reset();
+  send_to_branches_of(host, job::FrameKind::branch_retire, finished ? 1 : 0);
+  const std::uint32_t way = tree_.first_hop(host);
+  if (way != host) leave_connecting(host, State::ended);
+  settle(way, 1, finished);
+}
+
+/// So many hosts that are reached through the agent of `host` are done.
+void LaunchAgents::settle(std::uint32_t host, std::uint32_t hosts, bool finished) {
+  Agent& self = agents_[host];
+  self.unfinished -= hosts;
+  self.failed = self.failed || !finished;
+  if (self.unfinished > 0) return;
+  self.lost_at.reset();
   leave_connecting(host, State::ended);
-  if (!finished) agents_[host].kill_at = after(kill_agent_after);
+  if (self.failed) self.kill_at = after(is_branch(host) ? 2 * kill_agent_after : kill_agent_after);
 }
 
 Deadline LaunchAgents::next_deadline() const {
@@ -393,7 +562,7 @@ Deadline LaunchAgents::next_deadline() const {
 void LaunchAgents::meet_deadlines() {
   for (std::uint32_t host = 0; host < agents_.size(); ++host) {
     Agent& self = agents_[host];
-    if (met(self.kill_at)) kill(host);
+    if (met(self.kill_at)) kill_agent(host);
     if (met(self.connect_by)) {
       events_->lose_host(host, "it has not connected within " + seconds_text(connect_timeout_) +
                                    " s (GEX_CONNECT_TIMEOUT)");

@@ -5,6 +5,12 @@
 // The root writes the host's part of the job, with the job's secret, to the agent's standard input
 // (host_start.h). The ranks' output arrives on the agent's standard output and error.
 //
+// Where there are more than GEX_LAUNCH_FANOUT hosts, the gexrun on some of them starts others by
+// the same class (branch.h), and their output comes through it. Such a branch has a link of its own
+// to the root, which reports to it what has become of its hosts; their guardians connect to the
+// root as all do. A host that no remote shell reaches from its branch is started by the root after
+// all.
+//
 // No more than GEX_RSH_AT_ONCE agents are connecting at a time. One that fails with the status of a
 // failed ssh before its host has connected is started again, after a growing pause: sshd refuses
 // connections while too many are not authenticated yet (MaxStartups), or is not up yet.
@@ -13,57 +19,72 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "launch/agents/host_start.h"
+#include "launch/agents/host_tree.h"
+#include "launch/agents/remote_start.h"
 #include "launch/hosts/host_agents.h"
+#include "launch/hosts/host_connections.h"
 #include "launch/launch_spec.h"
 #include "launch/line_relay.h"
 
 namespace gex::launch {
 
-/// How a command is started on another host.
-struct RemoteStart {
-  std::vector<std::string> rsh;              ///< the words before the host's name and the command
-  std::map<std::string, std::string> words;  ///< the word for a host where it is not its name
-  bool by_shell = true;                      ///< a shell splits the command into words there
-  std::string gexrun;                        ///< path of gexrun on the other host
-};
-
 /// Runs a job of several hosts and returns its exit status. Called once in a process, which then
 /// exits.
 int run_root(const Launch& launch, const RemoteStart& remote);
+
+/// GEX_LAUNCH_FANOUT; 0 where the hosts cannot start one another.
+std::uint32_t fanout(const RemoteStart& remote);
 
 /// The path of this program's file.
 std::string own_path();
 
 /// Thread rules: one thread.
-class LaunchAgents final : public HostAgents {
+class LaunchAgents final : public HostAgents, private HostEvents {
  public:
-  LaunchAgents(const Launch& launch, const RemoteStart& remote);
+  /// In the root, or in a branch on the host `start.launch.host`, which is in the tree.
+  enum class Place : std::uint8_t { root, branch };
+
+  /// The agents of the hosts of `tree`, which get `start` with what concerns the host and the root
+  /// filled in.
+  LaunchAgents(Place place, HostStart start, HostTree tree);
+
+  const Launch& launch() const noexcept { return launch_; }
 
   Reach reach() const override;
   std::optional<std::string> start(const RootHosts& hosts, HostEvents& events,
-                                   const RootPlace& root) override;
+                                   const RootPlace& root, EventLoop& loop) override;
   void handle_connected(std::uint32_t host) override;
+  void handle_branch(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys) override;
+  /// The branch on a host has connected to the root.
+  void handle_branch_connected(std::uint32_t host);
+  void announce_stop() override;
   void handle_exit(pid_t process, int status) override;
   void kill(std::uint32_t host) override;
   void retire(std::uint32_t host, bool finished) override;
   int output_event() const override { return relay_.finished_event(); }
   bool output_finished() const override { return relay_.finished(); }
   bool lost_output() const override { return relay_.lost_output(); }
-  void abandon_output() override { relay_.detach(); }
+  void finish() override {
+    relay_.detach();
+    branches_.reset();
+  }
 
   Deadline next_deadline() const override;
   void meet_deadlines() override;
 
  private:
-  /// `waiting`: to be started, for the first time or again. `connecting`: started.
-  enum class State : std::uint8_t { waiting, connecting, connected, ended };
+  /// `elsewhere`: started by a branch. `waiting`: to be started, for the first time or again.
+  /// `connecting`: started.
+  enum class State : std::uint8_t { elsewhere, waiting, connecting, connected, ended };
   struct Agent {
-    State state = State::waiting;
+    State state = State::elsewhere;
+    std::uint32_t unfinished = 0;  ///< hosts that are reached through it, its own included
+    bool failed = false;           ///< one of these has not finished properly
     pid_t process = 0;
     bool exited = false;
     std::string loss;  ///< what `lost_at` reports
@@ -79,9 +100,25 @@ class LaunchAgents final : public HostAgents {
     Deadline lost_at;  ///< set when the agent has failed
     /// The agent has failed before its host has connected, for a reason that it may have written.
     bool has_cause = false;
-    Deadline cause_by;  ///< until then the reason is waited for, from `lost_at` on
+    bool unreached = false;  ///< because the remote shell has failed
+    Deadline cause_by;       ///< until then the reason is waited for, from `lost_at` on
   };
 
+  // Called by the links to branches.
+  bool handle_frame(std::uint32_t host, const job::Received& frame) override;
+  void lose_host(std::uint32_t host, const std::string& why) override;
+
+  bool in_tree(std::uint32_t host) const { return tree_.parent(host) != HostTree::nowhere; }
+  bool is_branch(std::uint32_t host) const { return !tree_.below(host).empty(); }
+  bool is_lone(std::uint32_t host) const {
+    return tree_.parent(host) == HostTree::here && !is_branch(host);
+  }
+  void send_to_branches_of(std::uint32_t host, job::FrameKind kind, int code);
+  void take_over(std::uint32_t host, const std::string& why);
+  bool is_through(std::uint32_t branch, std::uint32_t host) const;
+  void kill_agent(std::uint32_t host);
+  void settle(std::uint32_t host, std::uint32_t hosts, bool finished);
+  std::optional<std::uint32_t> unfinished_below(std::uint32_t host) const;
   bool prepare(std::uint32_t host);
   void start_waiting();
   bool start_one(std::uint32_t host);
@@ -93,21 +130,24 @@ class LaunchAgents final : public HostAgents {
   void report_loss(std::uint32_t host);
   void report_still_starting();
 
+  const Place place_;
+  HostStart start_;  ///< what agents get
   const Launch& launch_;
   const RemoteStart& remote_;
+  HostTree tree_;
   const std::uint32_t max_tries_;
   const std::uint32_t max_connecting_;
   const double connect_timeout_;
   const RootHosts* hosts_ = nullptr;
   HostEvents* events_ = nullptr;
-  RootPlace root_{{}, Secret(Secret::Bytes{})};
   std::uint32_t connecting_ = 0;
   /// When the hosts that have not joined yet are reported; empty once all have.
   Deadline still_starting_at_;
   double waited_ = 0;  ///< seconds from the start to that moment
   std::vector<Agent> agents_;
   LineRelay relay_;
-  rlimit descriptors_before_{};  ///< that agents restore
+  std::optional<HostConnections> branches_;  ///< links to branches, in the root of a job with any
+  rlimit descriptors_before_{};              ///< that agents restore
 };
 
 }  // namespace gex::launch

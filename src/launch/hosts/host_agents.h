@@ -14,8 +14,8 @@
 
 namespace gex::launch {
 
-/// One agent for each host: a process of the root's, through which the output of the host's ranks
-/// comes, and whose failure is the loss of the host.
+/// One agent for each host: a process through which the output of the host's ranks comes, and whose
+/// failure is the loss of the host. The root starts it, or the agent of another host.
 class HostAgents : public Timed {
  public:
   virtual ~HostAgents() = default;
@@ -26,10 +26,16 @@ class HostAgents : public Timed {
   /// Starts the agents of all hosts, whose guardians are to connect to `root`. Returns the message
   /// to the user if that fails.
   virtual std::optional<std::string> start(const RootHosts& hosts, HostEvents& events,
-                                           const RootPlace& root) = 0;
+                                           const RootPlace& root, EventLoop& loop) = 0;
 
   /// The guardian of a host has connected.
   virtual void handle_connected(std::uint32_t host) = 0;
+  /// An agent that starts others has connected. In its handshake it has added the number of hosts
+  /// to that of its own.
+  virtual void handle_branch(std::uint32_t host, os::FileDescriptor socket,
+                             const LinkKeys& keys) = 0;
+  /// The root, which is about to stop for the user, is silent until it is continued.
+  virtual void announce_stop() = 0;
   /// A child of the root has ended, with this wait status.
   virtual void handle_exit(pid_t process, int status) = 0;
   /// Kills the agent of a host.
@@ -43,8 +49,8 @@ class HostAgents : public Timed {
   virtual bool output_finished() const = 0;
   /// Returns true if some of it could not be written.
   virtual bool lost_output() const = 0;
-  /// Stops waiting for output.
-  virtual void abandon_output() = 0;
+  /// Called last: stops waiting for output, and closes the links to agents.
+  virtual void finish() = 0;
 };
 
 }  // namespace gex::launch

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -58,10 +57,7 @@ Root::Root(const Launch& launch, HostAgents& agents)
 
 bool Root::prepare() {
   // A connection, two pipes and a handshake or two for each host.
-  rlimit raised{};
-  getrlimit(RLIMIT_NOFILE, &raised);
-  raised.rlim_cur = raised.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &raised);
+  os::raise_file_limit();
   const auto fail = [this](const char* what) {
     report(launch_.program_name, "%s: %s", what, std::strerror(errno));
     return false;
@@ -82,7 +78,7 @@ bool Root::prepare() {
   if (errno == 0) signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) return fail("cannot wait for the hosts");
   if (agents_ != nullptr) {
-    if (const auto why = agents_->start(hosts_, *this, place_)) {
+    if (const auto why = agents_->start(hosts_, *this, place_, loop_)) {
       report(launch_.program_name, "%s", why->c_str());
       return false;
     }
@@ -110,19 +106,24 @@ int Root::run() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   spared_ = os::children();
   if (!prepare()) {
+    if (agents_ != nullptr) agents_->finish();
     kill_descendants(spared_, [](pid_t, int) {});
     return 1;
   }
   while (!hosts_.all_done() || !output_done()) loop_.turn();
   if (agents_ != nullptr) {
     job_.finished(agents_->lost_output());
-    agents_->abandon_output();
+    agents_->finish();
   }
   kill_descendants(spared_, [](pid_t, int) {});
   return job_.status();
 }
 
 void Root::handle_connection(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys) {
+  if (agents_ != nullptr && host >= hosts_.size() && host - hosts_.size() < hosts_.size()) {
+    agents_->handle_branch(host - hosts_.size(), std::move(socket), keys);
+    return;
+  }
   if (host >= hosts_.size() || hosts_[host].connected || hosts_[host].done) return;
   hosts_.mark_connected(host);
   connections_.connect(host, std::move(socket), keys);
@@ -319,6 +320,7 @@ void Root::receive_signals() {
       job_.interrupted(received.number);
     } else if (stops_job(received.number)) {
       signal(SIGTSTP);
+      if (agents_ != nullptr) agents_->announce_stop();
       if (!stop_for(received)) signal(SIGCONT);
       Clock::end_turn();
     } else {

@@ -62,6 +62,8 @@ class HostEvents {
   virtual bool handle_frame(std::uint32_t host, const job::Received& frame) = 0;
   /// The job ends because the host is lost, for this reason; empty: the reason is reported already.
   virtual void lose_host(std::uint32_t host, const std::string& why) = 0;
+  /// So does it because no remote shell reaches the host from here.
+  virtual void cannot_reach(std::uint32_t host, const std::string& why) { lose_host(host, why); }
 
  protected:
   ~HostEvents() = default;

@@ -211,6 +211,59 @@ TEST(Hosts, AreTriedAgainWhenTheRemoteShellFails) {
                  "ended with status 255 in each of 2 tries before the job had begun there");
 }
 
+/// A remote shell that notes for which host it was called, and by which kind of process: "gexrun
+/// a", "agent b". Where it `refuses` agents they reach no host.
+struct ShellBetweenHosts : NotingShell {
+  explicit ShellBetweenHosts(bool refuses) : NotingShell(0) {
+    std::ofstream(script)
+        << "#!/bin/sh\nby=gexrun\n"
+        << "tr '\\0' ' ' </proc/$PPID/cmdline | grep -q -e --host-part && by=agent\n"
+        << "echo $by $1 >>" << folder << "/notes\n"
+        << (refuses ? "[ $by = gexrun ] || exit 255\n" : "")
+        << "if [ $1 = nowhere ]; then echo no such host >&2; exit 255; fi\n"
+        << "shift\nexec \"$@\"\n";
+  }
+  Outcome run(const std::string& hosts, std::vector<std::string> scenario) const {
+    scenario.insert(scenario.begin(),
+                    {gexrun, "--rsh", script, "--hosts", hosts, "-n", "8", probe});
+    return Command(std::move(scenario))
+        .variable("GEX_LAUNCH_FANOUT", "2")
+        .variable("GEX_RSH_TRIES", "1")
+        .input("some input\n")
+        .run();
+  }
+};
+
+TEST(Hosts, StartOneAnotherWhereThereAreMany) {
+  using Notes = std::multiset<std::string>;
+  const ShellBetweenHosts rsh(/*refuses=*/false);
+  const Outcome outcome = rsh.run("a,b,c,d,e,f,g,h", {"read-input"});
+  expect_success(outcome);
+  EXPECT_EQ(rsh.notes(), (Notes{"gexrun a", "gexrun e", "agent b", "agent c", "agent d", "agent f",
+                                "agent g", "agent h"}));
+  EXPECT_EQ(lines_with(outcome.output, "0 read 11: some input"), 1) << outcome.output;
+  EXPECT_EQ(lines_with(outcome.output, " read 0: "), 7) << outcome.output;
+
+  const ShellBetweenHosts lost(/*refuses=*/false);
+  const Outcome named = lost.run("a,b,nowhere,d,e,f,g,h", {"hold"});
+  expect_clean(named);
+  EXPECT_EQ(named.status, 1);
+  EXPECT_EQ(lines_with(named.error, "gexrun: host nowhere (rank 2) is lost: '" + lost.script +
+                                        "' ended with status 255 before the job had begun there: "
+                                        "no such host"),
+            1)
+      << named.error;
+}
+
+TEST(Hosts, ThatDoNotReachOneAnotherAreStartedByGexrun) {
+  const ShellBetweenHosts rsh(/*refuses=*/true);
+  const Outcome outcome = rsh.run("a,b,c,d,e,f,g,h", {"read-input"});
+  expect_success(outcome);
+  for (const char* const host : {"a", "b", "c", "d", "e", "f", "g", "h"})
+    EXPECT_EQ(rsh.notes().count(std::string("gexrun ") + host), 1u) << host;
+  EXPECT_EQ(lines_with(outcome.output, "0 read 11: some input"), 1) << outcome.output;
+}
+
 TEST(Hosts, ConnectToAPortThatTheUserAllows) {
   const auto with_ports = [](const std::string& ports) {
     return on_hosts("a,b", 2, {"who"}).variable("GEX_LAUNCH_PORTS", ports).run();

@@ -60,6 +60,56 @@ class Kill : public AllModes {
 };
 LAUNCH_TEST_IN_ALL_MODES(Kill);
 
+/// Hosts that start one another: gexrun starts a and e; a starts b and d, b starts c; e starts f
+/// and h, f starts g.
+class KillInTree : public testing::Test {
+ protected:
+  KillInTree()
+      : running_(Command({gexrun, "--rsh", rsh_here, "--hosts", "a,b,c,d,e,f,g,h", "-n", "8", probe,
+                          "stay"})
+                     .variable("GEX_LAUNCH_FANOUT", "2")
+                     .start()) {
+    EXPECT_TRUE(running_->wait_for("ready", 8)) << running_->output();
+  }
+
+  /// A rank that is reached through two other hosts, its guardian, and so on up to a child of
+  /// gexrun.
+  std::vector<pid_t> deepest() const {
+    std::vector<pid_t> found;
+    for (const pid_t rank : ranks_of(*running_)) {
+      std::vector<pid_t> line;
+      for (pid_t at = rank; at > 1 && at != running_->process(); at = parent_of(at))
+        line.push_back(at);
+      if (line.size() > found.size()) found = std::move(line);
+    }
+    EXPECT_EQ(found.size(), 5u);
+    found.resize(5);
+    return found;
+  }
+
+  std::unique_ptr<Running> running_;
+};
+
+TEST_F(KillInTree, ARank) {
+  kill(deepest()[0], SIGKILL);
+  expect_failure(running_->finish(), 137, "was killed by signal 9 (Killed)");
+}
+
+TEST_F(KillInTree, AnAgentThatStartsHosts) {
+  kill(deepest()[3], SIGKILL);
+  expect_failure(running_->finish(), 1, " is lost: the connection to it has ended");
+}
+
+TEST_F(KillInTree, TheLauncher) {
+  kill(running_->process(), SIGKILL);
+  expect_all_gone(*running_);
+}
+
+TEST_F(KillInTree, InterruptsReachAll) {
+  kill(running_->process(), SIGINT);
+  expect_failure(running_->finish(), 130, "gexrun: ended by signal 2 (Interrupt)");
+}
+
 TEST_P(Kill, ARank) {
   for (const char* const scenario : {"stay", "hold", "stay-with-daemon"}) {
     const auto running = start(3, {scenario});

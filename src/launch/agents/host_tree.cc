@@ -1,0 +1,37 @@
+#include "launch/agents/host_tree.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace gex::launch {
+
+HostTree::HostTree(std::uint32_t hosts, std::span<const std::uint32_t> single,
+                   std::span<const std::uint32_t> rest, std::uint32_t fanout)
+    : parents_(hosts, nowhere), below_(hosts) {
+  for (const std::uint32_t host : single) parents_[host] = here;
+  divide(here, rest, fanout);
+}
+
+void HostTree::divide(std::uint32_t parent, std::span<const std::uint32_t> hosts,
+                      std::uint32_t fanout) {
+  const std::size_t parts =
+      fanout == 0 ? hosts.size() : std::min<std::size_t>(fanout, hosts.size());
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t size = hosts.size() / parts + (part < hosts.size() % parts ? 1 : 0);
+    const std::size_t begin = part * (hosts.size() / parts) + std::min(part, hosts.size() % parts);
+    const std::span<const std::uint32_t> below = hosts.subspan(begin + 1, size - 1);
+    const std::uint32_t first = hosts[begin];
+    parents_[first] = parent;
+    if (below.empty()) continue;
+    has_branches_ = true;
+    below_[first].assign(below.begin(), below.end());
+    divide(first, below, fanout);
+  }
+}
+
+std::uint32_t HostTree::first_hop(std::uint32_t host) const {
+  while (parents_[host] != here) host = parents_[host];
+  return host;
+}
+
+}  // namespace gex::launch
