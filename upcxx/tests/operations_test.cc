@@ -344,6 +344,31 @@ void devices() {
   next.destroy();
 }
 
+/// A pointer that programs take apart to keep copies of what it refers to.
+struct Cached : global_ptr<const int> {
+  explicit Cached(const global_ptr<int>& pointer) : global_ptr<const int>(pointer) {}
+  upcxx::intrank_t rank() { return private_detail_do_not_use_rank_; }
+  char*& address() { return reinterpret_cast<char*&>(private_detail_do_not_use_raw_ptr_); }
+};
+
+/// Parts of the original that are not in its specification, and that programs use.
+void names_of_programs() {
+  const auto number = upcxx::new_<int>(1);
+  Cached cached(number);
+  REQUIRE(cached.rank() == upcxx::rank_me());
+  REQUIRE(cached.address() == reinterpret_cast<char*>(number.local()));
+  upcxx::delete_(number);
+  static_assert(
+      std::is_same<std::decay_t<decltype(upcxx::op_fast_min)>,
+                   upcxx::detail::op_wrap<upcxx::detail::opfn_min_not_max<true>, true>>());
+  static_assert(std::is_same<std::decay_t<decltype(upcxx::op_fast_add)>,
+                             upcxx::detail::op_wrap<upcxx::detail::opfn_add, true>>());
+  REQUIRE(upcxx::reduce_all(1, upcxx::op_add).wait() == upcxx::rank_n());
+  REQUIRE(upcxx::broadcast_nontrivial(std::string("text"), 0).wait() == "text");
+  // The header brings <iostream>.
+  REQUIRE(std::cerr.good());
+}
+
 }  // namespace
 
 int main() {
@@ -355,6 +380,7 @@ int main() {
   members();
   lines();
   devices();
+  names_of_programs();
   upcxx::finalize();
   return 0;
 }

@@ -86,6 +86,9 @@ struct Older {
 struct Deleted {
   UPCXX_SERIALIZED_DELETE();
 };
+struct DeletedToo {
+  UPCXX_SERIALIZED_DELETE()
+};
 struct Foreign {
   explicit Foreign(int value) : value(value) {}
   Foreign(const Foreign& other) : value(other.value) {}
@@ -139,6 +142,7 @@ void serialization() {
                     !upcxx::is_trivially_serializable<std::pair<int, std::string>>::value &&
                     upcxx::is_serializable<std::vector<int>>::value &&
                     !upcxx::is_serializable<Deleted>::value &&
+                    !upcxx::is_serializable<DeletedToo>::value &&
                     !upcxx::is_serializable<std::unique_ptr<int>>::value,
                 "");
 }

@@ -103,15 +103,27 @@ struct Xor {
   }
 };
 
+/// The type of an operation that reductions take. Programs that instantiate templates for certain
+/// operations spell it as here.
+template <class Function, bool IsFast>
+struct op_wrap : Function {};
+template <bool IsMin>
+using opfn_min_not_max = std::conditional_t<IsMin, Min, Max>;
+using opfn_add = Add;
+using opfn_mul = Multiply;
+using opfn_bit_and = And;
+using opfn_bit_or = Or;
+using opfn_bit_xor = Xor;
+
 }  // namespace detail
 
-inline constexpr detail::Add op_fast_add{};
-inline constexpr detail::Multiply op_fast_mul{};
-inline constexpr detail::Min op_fast_min{};
-inline constexpr detail::Max op_fast_max{};
-inline constexpr detail::And op_fast_bit_and{};
-inline constexpr detail::Or op_fast_bit_or{};
-inline constexpr detail::Xor op_fast_bit_xor{};
+inline constexpr detail::op_wrap<detail::Add, true> op_fast_add{};
+inline constexpr detail::op_wrap<detail::Multiply, true> op_fast_mul{};
+inline constexpr detail::op_wrap<detail::Min, true> op_fast_min{};
+inline constexpr detail::op_wrap<detail::Max, true> op_fast_max{};
+inline constexpr detail::op_wrap<detail::And, true> op_fast_bit_and{};
+inline constexpr detail::op_wrap<detail::Or, true> op_fast_bit_or{};
+inline constexpr detail::op_wrap<detail::Xor, true> op_fast_bit_xor{};
 
 /// A barrier that does not wait.
 template <class Cx = detail::DefaultCompletions>

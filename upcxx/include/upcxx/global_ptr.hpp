@@ -36,12 +36,12 @@ struct internal_only {};
 struct PointerAccess {
   template <class Pointer>
   static PointerParts parts(const Pointer& pointer) {
-    return pointer.parts_;
+    return pointer.parts();
   }
   template <class Pointer>
   static Pointer make(PointerParts parts) {
     Pointer result;
-    result.parts_ = parts;
+    result.set(parts);
     return result;
   }
 };
@@ -68,23 +68,24 @@ struct global_ptr<const T, Kind> {
   /// Takes a pointer of a certain kind as one of any kind.
   template <memory_kind Other,
             class = std::enable_if_t<Kind == memory_kind::any && Other != memory_kind::any>>
-  global_ptr(const global_ptr<const T, Other>& other)
-      : parts_(detail::PointerAccess::parts(other)) {}
+  global_ptr(const global_ptr<const T, Other>& other) {
+    set(detail::PointerAccess::parts(other));
+  }
 
   /// An address as it is at the rank.
   global_ptr(detail::internal_only, intrank_t rank, const T* address)
-      : parts_{rank, Kind, 0, reinterpret_cast<std::uintptr_t>(address)} {}
-  const T* raw_internal(detail::internal_only) const {
-    return reinterpret_cast<const T*>(parts_.address);
-  }
+      : private_detail_do_not_use_rank_(rank),
+        kind_(Kind),
+        private_detail_do_not_use_raw_ptr_(const_cast<T*>(address)) {}
+  const T* raw_internal(detail::internal_only) const { return private_detail_do_not_use_raw_ptr_; }
 
-  bool is_null() const { return parts_.address == 0; }
+  bool is_null() const { return private_detail_do_not_use_raw_ptr_ == nullptr; }
   explicit operator bool() const { return !is_null(); }
   /// Returns true if the caller can read and write the object by local().
-  bool is_local() const { return is_null() || detail::address_here(parts_) != nullptr; }
+  bool is_local() const { return is_null() || detail::address_here(parts()) != nullptr; }
   const T* local() const { return static_cast<const T*>(local_address()); }
-  intrank_t where() const { return parts_.rank; }
-  memory_kind dynamic_kind() const { return parts_.kind; }
+  intrank_t where() const { return private_detail_do_not_use_rank_; }
+  memory_kind dynamic_kind() const { return kind_; }
 
   global_ptr operator+(std::ptrdiff_t count) const { return moved(*this, count); }
   global_ptr operator-(std::ptrdiff_t count) const { return moved(*this, -count); }
@@ -106,25 +107,25 @@ struct global_ptr<const T, Kind> {
     return pointer + count;
   }
   friend std::ptrdiff_t operator-(const global_ptr& a, const global_ptr& b) {
-    return (std::ptrdiff_t(a.parts_.address) - std::ptrdiff_t(b.parts_.address)) /
+    return (std::ptrdiff_t(a.parts().address) - std::ptrdiff_t(b.parts().address)) /
            std::ptrdiff_t(sizeof(T));
   }
 
   friend bool operator==(const global_ptr& a, const global_ptr& b) {
-    return a.parts_.address == b.parts_.address &&
-           (a.is_null() || (a.parts_.rank == b.parts_.rank && a.parts_.kind == b.parts_.kind));
+    return a.parts().address == b.parts().address &&
+           (a.is_null() || (a.parts().rank == b.parts().rank && a.parts().kind == b.parts().kind));
   }
   friend bool operator!=(const global_ptr& a, const global_ptr& b) { return !(a == b); }
   friend bool operator<(const global_ptr& a, const global_ptr& b) {
     if (a.is_null() || b.is_null()) return a.is_null() && !b.is_null();
-    return std::make_tuple(a.parts_.rank, a.parts_.kind, a.parts_.address) <
-           std::make_tuple(b.parts_.rank, b.parts_.kind, b.parts_.address);
+    return std::make_tuple(a.parts().rank, a.parts().kind, a.parts().address) <
+           std::make_tuple(b.parts().rank, b.parts().kind, b.parts().address);
   }
   friend bool operator>(const global_ptr& a, const global_ptr& b) { return b < a; }
   friend bool operator<=(const global_ptr& a, const global_ptr& b) { return !(b < a); }
   friend bool operator>=(const global_ptr& a, const global_ptr& b) { return !(a < b); }
   friend std::ostream& operator<<(std::ostream& stream, const global_ptr& pointer) {
-    detail::print_pointer(stream, pointer.parts_);
+    detail::print_pointer(stream, pointer.parts());
     return stream;
   }
 
@@ -133,18 +134,37 @@ struct global_ptr<const T, Kind> {
   template <class Pointer>
   static Pointer moved(const Pointer& pointer, std::ptrdiff_t count) {
     Pointer result = pointer;
-    result.parts_.address += std::uintptr_t(count) * sizeof(T);
+    result.set_address(pointer.parts().address + std::uintptr_t(count) * sizeof(T));
     return result;
   }
   void* local_address() const {
     if (is_null()) return nullptr;
-    void* const address = detail::address_here(parts_);
+    void* const address = detail::address_here(parts());
     UPCXXI_CHECK(address != nullptr,
                  "global_ptr::local: the memory is another host's or a device's; is_local() asks");
     return address;
   }
 
-  detail::PointerParts parts_;
+  // Programs that keep copies of other ranks' objects take pointers apart by these two names.
+  intrank_t private_detail_do_not_use_rank_ = 0;
+  memory_kind kind_ = memory_kind::host;
+  std::uint16_t device_ = 0;
+  T* private_detail_do_not_use_raw_ptr_ = nullptr;
+
+ private:
+  detail::PointerParts parts() const {
+    return {private_detail_do_not_use_rank_, kind_, device_,
+            reinterpret_cast<std::uintptr_t>(private_detail_do_not_use_raw_ptr_)};
+  }
+  void set(const detail::PointerParts& parts) {
+    private_detail_do_not_use_rank_ = parts.rank;
+    kind_ = parts.kind;
+    device_ = parts.device;
+    set_address(parts.address);
+  }
+  void set_address(std::uintptr_t address) {
+    private_detail_do_not_use_raw_ptr_ = reinterpret_cast<T*>(address);
+  }
 };
 
 template <class T, memory_kind Kind>
@@ -161,9 +181,7 @@ struct global_ptr : global_ptr<const T, Kind> {
 
   global_ptr(detail::internal_only tag, intrank_t rank, T* address)
       : global_ptr<const T, Kind>(tag, rank, address) {}
-  T* raw_internal(detail::internal_only) const {
-    return reinterpret_cast<T*>(this->parts_.address);
-  }
+  T* raw_internal(detail::internal_only) const { return this->private_detail_do_not_use_raw_ptr_; }
 
   T* local() const { return static_cast<T*>(this->local_address()); }
 

@@ -95,13 +95,13 @@ future<T> combine_up(const Tree& tree, std::uint64_t call, T&& value, const Func
 namespace experimental {
 
 // Any type that has the operators.
-inline constexpr detail::Add op_add{};
-inline constexpr detail::Multiply op_mul{};
-inline constexpr detail::Min op_min{};
-inline constexpr detail::Max op_max{};
-inline constexpr detail::And op_bit_and{};
-inline constexpr detail::Or op_bit_or{};
-inline constexpr detail::Xor op_bit_xor{};
+inline constexpr detail::op_wrap<detail::Add, false> op_add{};
+inline constexpr detail::op_wrap<detail::Multiply, false> op_mul{};
+inline constexpr detail::op_wrap<detail::Min, false> op_min{};
+inline constexpr detail::op_wrap<detail::Max, false> op_max{};
+inline constexpr detail::op_wrap<detail::And, false> op_bit_and{};
+inline constexpr detail::op_wrap<detail::Or, false> op_bit_or{};
+inline constexpr detail::op_wrap<detail::Xor, false> op_bit_xor{};
 
 /// The root's value, on all members.
 template <class T, class Cx = upcxx::detail::DefaultCompletions>
@@ -139,6 +139,19 @@ auto reduce_all_nontrivial(T&& value, Function function, const team& of = world(
 }
 
 }  // namespace experimental
+
+// Where programs of earlier versions look for them.
+using experimental::broadcast_nontrivial;
+using experimental::op_add;
+using experimental::op_bit_and;
+using experimental::op_bit_or;
+using experimental::op_bit_xor;
+using experimental::op_max;
+using experimental::op_min;
+using experimental::op_mul;
+using experimental::reduce_all_nontrivial;
+using experimental::reduce_one_nontrivial;
+
 }  // namespace upcxx
 
 #endif

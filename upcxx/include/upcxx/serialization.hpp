@@ -432,7 +432,11 @@ struct serialization_traits {
   auto upcxxi_values() const {                   \
     return ::upcxx::detail::values(__VA_ARGS__); \
   }
-#define UPCXX_SERIALIZED_DELETE() using upcxxi_is_deleted = void
+// A function is last: a semicolon may stand behind it, and need not.
+#define UPCXX_SERIALIZED_DELETE()    \
+  using upcxxi_is_deleted = void;    \
+  static void upcxxi_is_not_sent() { \
+  }
 #define UPCXX_SERIALIZED_BASE(...) ::upcxx::detail::base_of<__VA_ARGS__>(*this)
 
 #endif

@@ -3,6 +3,9 @@
 #ifndef UPCXX_UPCXX_HPP_
 #define UPCXX_UPCXX_HPP_
 
+// Programs print, and leave the header to this one.
+#include <iostream>
+
 #include <upcxx/atomic_domain.hpp>
 #include <upcxx/collective.hpp>
 #include <upcxx/containers.hpp>
