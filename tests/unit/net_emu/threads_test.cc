@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "net/emu/ports.h"
+#include "net/emu/receiving_port.h"
 #include "ranks.h"
 
 namespace gex::net::emu {
@@ -161,6 +162,28 @@ std::map<std::uint32_t, Tick> arrivals_under_jitter(std::uint32_t threads) {
 TEST(EmuJitter, OfAMessageIsByItsNumberWhicheverThreadSendsIt) {
   const std::map<std::uint32_t, Tick> expected = arrivals_under_jitter(1);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(arrivals_under_jitter(4), expected);
+}
+
+TEST(EmuReceivingPortThreads, TakeNoTimeTwice) {
+  constexpr std::uint32_t threads_each = 4, per_thread = 2000;
+  constexpr Tick duration = 16, begin = 1'000'000;
+  ReceivingPort port{};
+  // The time before it is free.
+  ASSERT_EQ(port.reserve(0, begin, duration), begin + duration);
+  std::vector<std::atomic<std::uint8_t>> taken(threads_each * per_thread);
+  std::atomic<std::uint32_t> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint32_t thread = 0; thread < threads_each; ++thread)
+      threads.emplace_back([&] {
+        for (std::uint32_t i = 0; i < per_thread; ++i) {
+          const Tick end = port.reserve(0, 0, duration);
+          const Tick slot = end / duration - 1;
+          if (end % duration != 0 || slot >= taken.size() || ++taken[slot] != 1) ++wrong;
+        }
+      });
+  }
+  EXPECT_EQ(wrong, 0u);
 }
 
 }  // namespace
