@@ -34,21 +34,27 @@ class Credits {
   /// Maximum that one message can give back.
   static constexpr std::uint32_t max_per_message = std::numeric_limits<std::uint16_t>::max();
 
-  /// Start-up only. `share`: how many there are at first; `max`: with all that can be lent.
+  /// Before any other function, by any threads with equal arguments. `share`: how many there are at
+  /// first, at least 1; `max`: with all that can be lent.
   void start(std::uint32_t share, std::uint32_t max) noexcept {
-    share_ = std::min(share, limit);
-    max_ = std::min(max, limit);
-    GEX_ASSERT(share_ <= max_);
-    state_.store(both(share_), std::memory_order_relaxed);
-    give_back_at_ = std::clamp(share_ / 2, 1U, max_per_message);
+    GEX_ASSERT(share != 0 && share <= max);
+    share_.store(std::min(share, limit), std::memory_order_relaxed);
+    max_.store(std::min(max, limit), std::memory_order_relaxed);
+    std::uint64_t not_started = 0;
+    // Release: a thread that finds this finds the others. Only the first counts, since credits may
+    // be out by then.
+    state_.compare_exchange_strong(not_started, both(std::min(share, limit)),
+                                   std::memory_order_release, std::memory_order_relaxed);
   }
+  /// Zero bits are credits that were not started. Acquire.
+  bool is_started() const noexcept { return state_.load(std::memory_order_acquire) != 0; }
 
   /// Takes the credit of a request; false if there is none.
   bool take() noexcept {
     std::uint64_t state = state_.load(std::memory_order_relaxed);
     do {
       if (left_in(state) == 0) {
-        if (allowance_in(state) < max_) starved_.store(true, std::memory_order_relaxed);
+        if (allowance_in(state) < max()) starved_.store(true, std::memory_order_relaxed);
         return false;
       }
     } while (!state_.compare_exchange_weak(state, state - 1, std::memory_order_relaxed));
@@ -81,15 +87,15 @@ class Credits {
   /// The peer lends so many; false if that makes more than it can lend.
   bool borrow(std::uint32_t count) noexcept {
     const std::uint64_t before = state_.fetch_add(both(count), std::memory_order_relaxed);
-    return std::uint64_t{allowance_in(before)} + count <= max_;
+    return std::uint64_t{allowance_in(before)} + count <= max();
   }
   /// Takes borrowed credits out of use, all that are left; returns how many.
   std::uint32_t give_up_borrowed() noexcept {
     std::uint64_t state = state_.load(std::memory_order_relaxed);
     std::uint32_t count = 0;
     do {
-      GEX_ASSERT(allowance_in(state) >= share_ && left_in(state) <= allowance_in(state));
-      count = std::min(left_in(state), allowance_in(state) - share_);
+      GEX_ASSERT(allowance_in(state) >= share() && left_in(state) <= allowance_in(state));
+      count = std::min(left_in(state), allowance_in(state) - share());
     } while (!state_.compare_exchange_weak(state, state - both(count), std::memory_order_relaxed));
     return count;
   }
@@ -101,10 +107,12 @@ class Credits {
 
   /// One request of the peer's has ended without a reply. Returns whether enough have for a message
   /// of their own: half of its share.
-  bool owe() noexcept { return owed_.fetch_add(1, std::memory_order_relaxed) + 1 >= give_back_at_; }
+  bool owe() noexcept {
+    return owed_.fetch_add(1, std::memory_order_relaxed) + 1 >= give_back_at();
+  }
   /// Returns true if that many are owed already.
   bool owes_enough() const noexcept {
-    return owed_.load(std::memory_order_relaxed) >= give_back_at_;
+    return owed_.load(std::memory_order_relaxed) >= give_back_at();
   }
   /// Takes what is owed into a message, as many as one can give back.
   std::uint16_t take_owed() noexcept {
@@ -113,10 +121,16 @@ class Credits {
   /// Restores those taken into a message that was not sent. Returns what `owe` does: other threads
   /// have relied on that message.
   [[nodiscard]] bool owe_again(std::uint32_t count) noexcept {
-    return owed_.fetch_add(count, std::memory_order_relaxed) + count >= give_back_at_;
+    return owed_.fetch_add(count, std::memory_order_relaxed) + count >= give_back_at();
   }
 
  private:
+  std::uint32_t share() const noexcept { return share_.load(std::memory_order_relaxed); }
+  std::uint32_t max() const noexcept { return max_.load(std::memory_order_relaxed); }
+  std::uint32_t give_back_at() const noexcept {
+    return std::clamp(share() / 2, 1U, max_per_message);
+  }
+
   /// So low that what a hostile peer adds cannot wrap.
   static constexpr std::uint32_t limit = 1U << 30;
 
@@ -135,9 +149,8 @@ class Credits {
   std::atomic<std::uint32_t> owed_{0};
   std::atomic<std::uint32_t> to_return_{0};
   std::atomic<bool> starved_{false};
-  std::uint32_t share_ = 0;
-  std::uint32_t max_ = 0;
-  std::uint32_t give_back_at_ = 1;
+  std::atomic<std::uint32_t> share_{0};
+  std::atomic<std::uint32_t> max_{0};
 };
 
 }  // namespace gex::am

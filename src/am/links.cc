@@ -48,7 +48,7 @@ void Links::set_up_lane(RingLane& lane, std::uint32_t number) {
   const shm::Neighborhood& neighborhood = self.neighborhood;
   const std::uint32_t me = neighborhood.local_index();
   lane.links = std::make_unique<Link[]>(count_);
-  lane.by_jobrank.resize(self.job->size());
+  lane.by_jobrank = ZeroedTable<Link*>(self.job->size());
   lane.slabs.set_up(neighborhood, threaded_, number);
   const std::uint32_t rings = 2 * (pairs() ? count_ - 1 : 1);
   lane.incoming = std::make_unique<Incoming[]>(rings);
@@ -139,7 +139,7 @@ bool Links::take_lane(ThreadRecord& thread, ThreadLanes& mine, std::uint32_t num
   if (lane == nullptr) return false;
   mine.own = lane;
   mine.number = number;
-  if (pairs()) LinksSlot::set(thread, lane->by_jobrank.data());
+  if (pairs()) LinksSlot::set(thread, &lane->by_jobrank[0]);
   return true;
 }
 

@@ -21,6 +21,7 @@
 #include "am/slabs.h"
 #include "am/token.h"
 #include "base/immortal.h"
+#include "base/zeroed_table.h"
 #include "core/process.h"
 #include "core/progress.h"
 #include "core/slots.h"
@@ -33,7 +34,7 @@ namespace gex::am {
 struct RingLane {
   std::unique_ptr<Link[]> links;  ///< by local index; there is none to this process
   std::unique_ptr<Incoming[]> incoming;
-  std::vector<Link*> by_jobrank;  ///< null: not in the neighborhood, or this process
+  ZeroedTable<Link*> by_jobrank;  ///< null: not in the neighborhood, or this process
   Slabs slabs;
   /// Changes under the mutex of Links.
   PolledRings<shm::StdAtomics, Incoming, 2 * shm::max_pair_members> polled;

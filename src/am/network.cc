@@ -19,6 +19,7 @@
 #include "base/immortal.h"
 #include "base/spin.h"
 #include "base/spin_lock.h"
+#include "base/zeroed_table.h"
 #include "core/memory.h"
 #include "core/objects.h"
 #include "core/process.h"
@@ -46,7 +47,8 @@ struct Numbers {
 struct Network {
   const net::Conduit* conduit = nullptr;
   std::size_t max_message = 0;
-  std::vector<Credits> peers;
+  ZeroedTable<Credits> peers;  ///< by jobrank; those not started of ranks that are silent
+  Division division;
   Lender lender;
   /// This process may still borrow so many credits: its peers' replies have as much room here as
   /// its share of what it lends.
@@ -68,6 +70,15 @@ Network& network() noexcept {
   return the_network.get();
 }
 
+/// The credits of a peer, which start with the first message to it or from it.
+Credits& credits_of(gex_Rank_t jobrank) noexcept {
+  Network& self = network();
+  Credits& credits = self.peers[jobrank];
+  if (!credits.is_started()) [[unlikely]]
+    credits.start(self.division.share, self.division.max);
+  return credits;
+}
+
 /// Returns true if this process may borrow from a peer: if it has borrowed all that it may, it
 /// gives up unused credits of another one.
 bool may_borrow(gex_Rank_t jobrank) noexcept {
@@ -76,9 +87,11 @@ bool may_borrow(gex_Rank_t jobrank) noexcept {
   const std::size_t first = self.give_up_next.fetch_add(1, std::memory_order_relaxed);
   for (std::size_t i = 0; i < self.peers.size(); ++i) {
     const std::size_t other = (first + i) % self.peers.size();
-    const std::uint32_t given_up = other != jobrank ? self.peers[other].give_up_borrowed() : 0;
+    Credits& peer = self.peers[other];
+    const bool may_have = other != jobrank && peer.is_started();
+    const std::uint32_t given_up = may_have ? peer.give_up_borrowed() : 0;
     if (given_up == 0) continue;
-    self.peers[other].return_later(given_up);
+    peer.return_later(given_up);
     self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
     return true;
   }
@@ -89,7 +102,7 @@ bool may_borrow(gex_Rank_t jobrank) noexcept {
 Terms take_terms(gex_Rank_t jobrank, net::Channel channel, Terms terms) noexcept {
   Network& self = network();
   if (!self.lender.lends()) return terms;
-  Credits& peer = self.peers[jobrank];
+  Credits& peer = credits_of(jobrank);
   terms.lent = self.lender.take_unreported(jobrank) & Lender::max_per_message;
   terms.returned = peer.take_returned(Lender::max_per_message) & Lender::max_per_message;
   terms.starved = channel == net::request_channel && peer.take_starved() && may_borrow(jobrank);
@@ -99,8 +112,8 @@ Terms take_terms(gex_Rank_t jobrank, net::Channel channel, Terms terms) noexcept
 void restore_terms(gex_Rank_t jobrank, const Terms& terms) noexcept {
   Network& self = network();
   if (terms.lent != 0) self.lender.restore_unreported(jobrank, terms.lent);
-  if (terms.returned != 0) self.peers[jobrank].return_later(terms.returned);
-  if (terms.starved) self.peers[jobrank].mark_starved();
+  if (terms.returned != 0) credits_of(jobrank).return_later(terms.returned);
+  if (terms.starved) credits_of(jobrank).mark_starved();
 }
 
 /// Defers it to the next poll; false if it is deferred already.
@@ -141,7 +154,7 @@ bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
              const Terms& terms = {}) noexcept {
   Network& self = network();
   const CancellationDisabled uncancelled(reaches_cancellation_points());
-  Credits& peer = self.peers[jobrank];
+  Credits& peer = credits_of(jobrank);
   WireMessage wire(message, gex_proc_.jobrank, peer.take_owed(),
                    take_terms(jobrank, channel, terms));
   if (traced()) [[unlikely]] {
@@ -176,7 +189,7 @@ void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& t
 /// takes the reply place of one of the requests it stands for, so there is room for it.
 void give_back(gex_Rank_t jobrank) noexcept {
   const Network& self = network();
-  if (self.peers[jobrank].owes_enough() ||
+  if (credits_of(jobrank).owes_enough() ||
       (self.lender.lends() && self.lender.has_unreported(jobrank)))
     send_reply_with(jobrank, make_credit_message(), {});
 }
@@ -222,7 +235,7 @@ void ask_for_credits(gex_Rank_t starved) noexcept {
 /// Validates and applies what a peer reports about loans.
 void accept_terms(gex_Rank_t source, const Terms& terms) noexcept {
   Network& self = network();
-  Credits& peer = self.peers[source];
+  Credits& peer = credits_of(source);
   if (!self.lender.lends()) refuse(source, "it lends credits in a job that lends none");
   if (terms.lent != 0) {
     const std::uint32_t borrowed = take_borrowable(terms.lent);
@@ -244,7 +257,7 @@ void accept_terms(gex_Rank_t source, const Terms& terms) noexcept {
       give_back(update->jobrank);
       continue;
     }
-    Credits& peer = self.peers[update->jobrank];
+    Credits& peer = credits_of(update->jobrank);
     const std::uint32_t given_up = peer.give_up_borrowed();
     self.borrowable.fetch_add(given_up, std::memory_order_relaxed);
     peer.return_later(given_up);
@@ -260,15 +273,14 @@ void set_up_network() {
   Network& self = network();
   self.conduit = process_state.conduit;
   self.max_message = process_state.network.max_message;
-  self.peers = std::vector<Credits>(process_state.job->size());
+  self.peers = ZeroedTable<Credits>(process_state.job->size());
   const std::uint32_t peers = process_state.job->size() - 1;
-  const Division division =
+  self.division =
       divide(process_state.network.reply_depth, process_state.network.total_depth, peers);
-  for (Credits& peer : self.peers) peer.start(division.share, division.max);
   self.deferred.reserve(2 * self.peers.size());
   if (traced()) self.numbers = std::vector<Numbers>(self.peers.size());
-  self.lender.start(division, process_state.job->size());
-  self.borrowable.store(division.bank, std::memory_order_relaxed);
+  self.lender.start(self.division, process_state.job->size());
+  self.borrowable.store(self.division.bank, std::memory_order_relaxed);
 }
 
 std::size_t network_medium_limit() noexcept {
@@ -290,7 +302,7 @@ std::size_t network_packed_limit() noexcept {
 }
 
 bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
-  Credits& credits = network().peers[jobrank];
+  Credits& credits = credits_of(jobrank);
   if (!message.built && !credits.take()) return false;
   if (send_on(net::request_channel, jobrank, message)) return true;
   if (!message.built) credits.restore();
@@ -302,7 +314,7 @@ void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexce
   if (self.conduit == nullptr || self.conduit->buffer == nullptr) return nullptr;
   // More goes ahead as a put, which may need the credit for itself.
   if (size > network_packed_limit()) return nullptr;
-  Credits& credits = self.peers[jobrank];
+  Credits& credits = credits_of(jobrank);
   // A reply's place goes with the request that it answers.
   if (!is_reply && !credits.take()) return nullptr;
   const net::Channel channel = is_reply ? net::reply_channel : net::request_channel;
@@ -316,7 +328,7 @@ void end_building(gex_Rank_t jobrank, bool is_reply, void* place) noexcept {
   Network& self = network();
   const CancellationDisabled uncancelled(reaches_cancellation_points());
   self.conduit->release(place);
-  if (!is_reply) self.peers[jobrank].restore();
+  if (!is_reply) credits_of(jobrank).restore();
 }
 
 void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
@@ -329,7 +341,7 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   if (source >= self.peers.size()) fatal("a message names rank %u as its source", source);
   WireArrival arrival;
   if (const char* why = read_message(source, channel, message, size, arrival)) refuse(source, why);
-  Credits& peer = self.peers[source];
+  Credits& peer = credits_of(source);
   if (arrival.credits != 0 && !peer.accept(arrival.credits))
     refuse(source, "it gives back more credits than it has");
   if (arrival.terms != Terms{}) [[unlikely]]
@@ -360,9 +372,9 @@ void network_message_handled(const MessageHeader& header, bool unanswered) noexc
   const gex_Rank_t source = header.source;
   // A reply answers one request. Its credit comes back only now, because until its handler has
   // returned it takes a place at this process.
-  if (header.is_reply()) self.peers[source].restore();
+  if (header.is_reply()) credits_of(source).restore();
   if (!unanswered) return;
-  if (self.peers[source].owe() || (self.lender.lends() && self.lender.has_unreported(source)))
+  if (credits_of(source).owe() || (self.lender.lends() && self.lender.has_unreported(source)))
     give_back(source);
 }
 

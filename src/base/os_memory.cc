@@ -1,6 +1,7 @@
 #include "base/os_memory.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -177,6 +178,10 @@ int discard(std::span<std::byte> range) noexcept {
 
 int exclude_from_core_dumps(std::span<std::byte> range) noexcept {
   return ::madvise(range.data(), range.size(), MADV_DONTDUMP) == 0 ? 0 : errno;
+}
+
+void release_freed_memory() noexcept {
+  ::malloc_trim(0);
 }
 
 int advise_huge_pages(std::span<std::byte> range) noexcept {

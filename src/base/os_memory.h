@@ -66,6 +66,9 @@ int discard(std::span<std::byte> range) noexcept;
 /// page of a memory file. Returns 0 or the error number.
 int exclude_from_core_dumps(std::span<std::byte> range) noexcept;
 
+/// Gives what the C library keeps of freed memory back to the system.
+void release_freed_memory() noexcept;
+
 /// Asks for transparent huge pages in a range; whether they come is the system's decision (see
 /// `huge_pages`). Returns 0 or the error number, EINVAL if the kernel has none.
 int advise_huge_pages(std::span<std::byte> range) noexcept;

@@ -127,10 +127,12 @@ void Neighborhood::lay_out() noexcept {
   rings_offset_ = 0;
   slab_offset_ = rings_offset_ + ring_stride_ * rings_each;
   slab_state_offset_ = slab_offset_ + slab_bytes();
-  unanswered_offset_ = slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t));
-  lane_part_bytes_ = round_up(unanswered_offset_, 4096);
-  member_bytes_ = round_up(unanswered_offset_ + 5 * cache_line, 4096);
-  lanes_offset_ = member_bytes_ * size_;
+  lane_part_bytes_ =
+      round_up(slab_state_offset_ + round_up_to_line(slab_count * sizeof(std::uint32_t)), 4096);
+  facts_offset_ = lane_part_bytes_ * size_;
+  // Behind the members' lines is that of all.
+  lanes_offset_ =
+      facts_offset_ + round_up((std::uint64_t{size_} * FactsLine::count + 1) * cache_line, 4096);
   teams_offset_ = lanes_offset_ + lane_part_bytes_ * size_ * (lanes() - 1);
   control_bytes_ = round_up(teams_offset_ + TeamSlots::bytes(size_, counts_.team_slots), huge_page);
 }
@@ -145,7 +147,7 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members, ControlCounts 
           pair ? pair_shape.cells : shared_shape.cells,
           planned.slab_offset_ - planned.rings_offset_,
           slab_bytes(),
-          planned.member_bytes_,
+          planned.lane_part_bytes_,
           planned.lanes(),
           planned.lane_part_bytes_,
           TeamSlots::slot_bytes(),
@@ -162,9 +164,9 @@ Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts
   const job::RankSet& members = placement.neighborhood_of(job.rank());
   neighborhood.members_ = members;
   neighborhood.size_ = members.size();
-  neighborhood.local_indices_.assign(job.size(), no_index);
-  for (const std::uint32_t rank : members)
-    neighborhood.local_indices_[rank] = members.index_of(rank);
+  neighborhood.member_numbers_ = ZeroedTable<std::uint32_t>(job.size());
+  for (std::uint32_t number = 0; const std::uint32_t rank : members)
+    neighborhood.member_numbers_[rank] = ++number;
   neighborhood.local_index_ = neighborhood.local_index_of(job.rank());
   neighborhood.size_reason_ =
       placement.neighborhood_of(host.front()).size() < host_ranks
@@ -241,9 +243,9 @@ void Neighborhood::map_control() {
   // A handler's payload may lie in any member's slabs. With so many members that those would be
   // gigabytes, a core dump has only this process's part.
   if (!has_pair_rings()) {
-    const std::size_t own = local_index_ * member_bytes_;
+    const std::size_t own = local_index_ * lane_part_bytes_;
     static_cast<void>(os::exclude_from_core_dumps(mapping.bytes().first(own)));
-    static_cast<void>(os::exclude_from_core_dumps(mapping.bytes().subspan(own + member_bytes_)));
+    static_cast<void>(os::exclude_from_core_dumps(mapping.bytes().subspan(own + lane_part_bytes_)));
   }
   // For the life of the process: ranks poll until they exit.
   base_ = mapping.release().data();
@@ -259,7 +261,7 @@ bool Neighborhood::map_lane(std::uint32_t lane) noexcept {
 }
 
 std::byte* Neighborhood::lane_part(std::uint32_t lane, std::uint32_t member) const noexcept {
-  return lane == 0 ? base_ + member * member_bytes_
+  return lane == 0 ? base_ + member * lane_part_bytes_
                    : further_lanes_[lane] + member * lane_part_bytes_;
 }
 
@@ -279,22 +281,19 @@ Ring Neighborhood::ring(std::uint32_t lane, Direction direction, std::uint32_t f
 }
 
 std::atomic<std::uint32_t>& Neighborhood::unanswered_of(std::uint32_t member) const noexcept {
-  return *reinterpret_cast<std::atomic<std::uint32_t>*>(base_ + member * member_bytes_ +
-                                                        unanswered_offset_);
+  return *reinterpret_cast<std::atomic<std::uint32_t>*>(facts_line(member, FactsLine::unanswered));
 }
 
 Doorbell& Neighborhood::doorbell(std::uint32_t member) const noexcept {
-  return *reinterpret_cast<Doorbell*>(base_ + member * member_bytes_ + unanswered_offset_ +
-                                      2 * cache_line);
+  return *reinterpret_cast<Doorbell*>(facts_line(member, FactsLine::progress_bell));
 }
 
 Doorbell& Neighborhood::waiters_bell(std::uint32_t member) const noexcept {
-  return *reinterpret_cast<Doorbell*>(base_ + member * member_bytes_ + unanswered_offset_ +
-                                      3 * cache_line);
+  return *reinterpret_cast<Doorbell*>(facts_line(member, FactsLine::waiting_bell));
 }
 
 SleeperCount& Neighborhood::sleepers() const noexcept {
-  return *reinterpret_cast<SleeperCount*>(base_ + unanswered_offset_ + 4 * cache_line);
+  return *reinterpret_cast<SleeperCount*>(facts_line(size_, FactsLine::unanswered));
 }
 
 std::byte* Neighborhood::slab(std::uint32_t lane, std::uint32_t owner,
@@ -309,8 +308,7 @@ std::atomic<std::uint32_t>& Neighborhood::slab_busy(std::uint32_t lane, std::uin
 }
 
 Neighborhood::MemberFacts& Neighborhood::facts_of(std::uint32_t member) const noexcept {
-  return *reinterpret_cast<MemberFacts*>(base_ + member * member_bytes_ + unanswered_offset_ +
-                                         cache_line);
+  return *reinterpret_cast<MemberFacts*>(facts_line(member, FactsLine::facts));
 }
 
 std::uint32_t Neighborhood::usable_team_slots() const noexcept {

@@ -31,6 +31,7 @@
 
 #include "base/os_file.h"
 #include "base/os_mapping.h"
+#include "base/zeroed_table.h"
 #include "shm/cell.h"
 #include "shm/doorbell.h"
 #include "shm/placement.h"
@@ -108,11 +109,11 @@ class Neighborhood {
   const job::RankSet& members() const noexcept { return members_; }
   std::uint32_t local_index() const noexcept { return local_index_; }
   bool contains(std::uint32_t jobrank) const noexcept {
-    return jobrank < local_indices_.size() && local_indices_[jobrank] != no_index;
+    return jobrank < member_numbers_.size() && member_numbers_[jobrank] != 0;
   }
   /// Requires a member.
   std::uint32_t local_index_of(std::uint32_t jobrank) const noexcept {
-    return local_indices_[jobrank];
+    return member_numbers_[jobrank] - 1;
   }
   bool has_pair_rings() const noexcept { return size_ <= max_pair_members; }
 
@@ -202,8 +203,6 @@ class Neighborhood {
   const std::string& size_reason() const noexcept { return size_reason_; }
 
  private:
-  static constexpr std::uint32_t no_index = ~std::uint32_t{0};
-
   /// A segment of another member.
   struct PeerSegment {
     os::Mapping mapping;
@@ -222,22 +221,27 @@ class Neighborhood {
     std::atomic<std::int32_t> process;
   };
   MemberFacts& facts_of(std::uint32_t member) const noexcept;
+  /// What a member shows has lines of its own.
+  enum FactsLine : std::uint32_t { unanswered, facts, progress_bell, waiting_bell, count };
+  std::byte* facts_line(std::uint32_t member, FactsLine line) const noexcept {
+    return base_ + facts_offset_ + (std::uint64_t{member} * FactsLine::count + line) * cache_line;
+  }
 
   std::uint32_t size_ = 1;
   std::uint32_t local_index_ = 0;
   job::RankSet members_;
-  std::vector<std::uint32_t> local_indices_;  ///< by jobrank; `no_index` for those outside
+  ZeroedTable<std::uint32_t> member_numbers_;  ///< by jobrank: local index plus 1; 0: outside
   std::byte* base_ = nullptr;
   ControlCounts counts_{1, min_team_slots};
   std::array<std::byte*, max_lanes> further_lanes_{};  ///< by lane, from 1; null: not mapped
   std::uint64_t control_bytes_ = 0;
-  std::uint64_t member_bytes_ = 0;
   std::uint64_t rings_offset_ = 0;
   std::uint64_t ring_stride_ = 0;
   std::uint64_t slab_offset_ = 0;
   std::uint64_t slab_state_offset_ = 0;
-  std::uint64_t unanswered_offset_ = 0;
-  std::uint64_t lanes_offset_ = 0;  ///< of lane 1; behind all members' parts
+  /// Offset of what members look at of one another, side by side, so that few page tables map it.
+  std::uint64_t facts_offset_ = 0;
+  std::uint64_t lanes_offset_ = 0;  ///< of lane 1; behind all that is lane 0's
   std::uint64_t teams_offset_ = 0;  ///< behind all lanes
   std::uint64_t lane_part_bytes_ = 0;
   std::uint64_t segment_stride_ = 0;

@@ -248,9 +248,7 @@ std::uint64_t memory_for_segments() {
   return std::max(usable, std::min(neighborhood.granted_on_host(), neighborhood.memory_space()));
 }
 
-}  // namespace
-
-int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) {
+int attach_own(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) {
   const char* call = "gex_Segment_Attach";
   const std::uint64_t usable = memory_for_segments();
   gex_Segment_t segment = size != 0 ? allocate_segment(team.client, size) : nullptr;
@@ -312,6 +310,15 @@ int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) 
     warn("%s: cannot allocate %s for the segment: %s", call, os::format_bytes(size).c_str(),
          std::strerror(error));
   return refuse();
+}
+
+}  // namespace
+
+int attach(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) {
+  const int result = attach_own(segment_p, team, size, flaw);
+  // What all members of a large team have exchanged would stay with each rank of a host.
+  if (constexpr gex_Rank_t many = 256; team.size >= many) os::release_freed_memory();
+  return result;
 }
 
 int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/zeroed_table.h"
+
 namespace gex::am {
 namespace {
 
@@ -22,20 +24,38 @@ TEST(Credits, AreTakenUntilNoneIsLeft) {
 }
 
 TEST(Credits, OfAPeerAreNotMoreThanItHasRequests) {
-  Credits credits;
-  credits.start(4, 4);
-  EXPECT_FALSE(credits.accept(1)) << "nothing was sent";
-  credits.start(4, 4);
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(credits.take());
-  EXPECT_TRUE(credits.accept(2));
-  EXPECT_TRUE(credits.any_out());
-  EXPECT_FALSE(credits.accept(2)) << "one was out";
-  credits.start(4, 4);
-  EXPECT_TRUE(credits.take());
-  EXPECT_FALSE(credits.accept(Credits::max_per_message));
-  credits.start(~0U, ~0U);
-  EXPECT_TRUE(credits.take()) << "a depth beyond what can be counted";
-  EXPECT_FALSE(credits.accept(Credits::max_per_message));
+  Credits fresh;
+  fresh.start(4, 4);
+  EXPECT_FALSE(fresh.accept(1)) << "nothing was sent";
+  Credits some_out;
+  some_out.start(4, 4);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(some_out.take());
+  EXPECT_TRUE(some_out.accept(2));
+  EXPECT_TRUE(some_out.any_out());
+  EXPECT_FALSE(some_out.accept(2)) << "one was out";
+  Credits one_out;
+  one_out.start(4, 4);
+  EXPECT_TRUE(one_out.take());
+  EXPECT_FALSE(one_out.accept(Credits::max_per_message));
+  Credits deep;
+  deep.start(~0U, ~0U);
+  EXPECT_TRUE(deep.take()) << "a depth beyond what can be counted";
+  EXPECT_FALSE(deep.accept(Credits::max_per_message));
+}
+
+TEST(Credits, OfASilentPeerAreZeroBitsUntilTheyStart) {
+  ZeroedTable<Credits> table(2);
+  EXPECT_FALSE(table[0].is_started());
+  EXPECT_FALSE(table[0].take());
+  EXPECT_FALSE(table[0].any_out());
+  EXPECT_FALSE(table[0].accept(1)) << "of a peer to which nothing was sent";
+  EXPECT_FALSE(table[1].is_started());
+  table[1].start(4, 4);
+  EXPECT_TRUE(table[1].is_started());
+  EXPECT_TRUE(table[1].take());
+  table[1].start(4, 4);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(table[1].take());
+  EXPECT_FALSE(table[1].take()) << "another thread that starts them takes none back";
 }
 
 TEST(Credits, ThatAreOwedAllGoBack) {

@@ -30,6 +30,10 @@ PEERS = re.compile(r"^gex: rank (\d+): udp: datagrams were exchanged with (\d+) 
 MAX_BLOCK = 256
 MESSAGE = 8192
 WORD = 8
+PAGE_TABLES = re.compile(r"^rank (\d+): page tables:\s+(\d+) kB$", re.MULTILINE)
+# Neighbors up to which page tables are not compared, and what one more takes in them, in KiB.
+FEW_NEIGHBORS = 32
+MAX_OF_NEIGHBOR = 1.5
 # What one rank gives to the exchanges that start a job, in the mean.
 MEAN_GIVEN = 128
 
@@ -126,12 +130,12 @@ def exchange_bounds(rank, ranks):
             MAX_BLOCK * (len(parent) * gathered + len(children) * ranks))
 
 
-def run(folder, ranks, before=()):
+def run(folder, ranks, before=(), conduit="udp", neighborhood=NEIGHBORHOOD):
     """What ranks have printed, one probe in each, below another command if there is one."""
     environment = {name: value for name, value in os.environ.items() if name != "GEX_COLL_LEADERS"}
     done = subprocess.run(
         [f"{folder}/bin/gexrun", "-n", str(ranks), *before, f"{folder}/tests/bin/scale_probe", str(BARRIERS)],
-        env={**environment, "GEX_CONDUIT": "udp", "GASNET_SUPERNODE_MAXSIZE": str(NEIGHBORHOOD),
+        env={**environment, "GEX_CONDUIT": conduit, "GASNET_SUPERNODE_MAXSIZE": str(neighborhood),
              "GEX_VERBOSE": "1"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     check(done.returncode == 0, f"the job fails: {done.stdout}{done.stderr}")
@@ -150,6 +154,17 @@ def check_collectives(printed, ranks, by_leaders):
         expected = collective_of(rank, ranks, by_leaders)
         check((messages, sent) == expected,
               f"rank {rank} of {ranks}: {messages} messages of {sent} bytes in collectives, not {expected}")
+
+
+def check_page_tables(folder, ranks):
+    """Neighbors look at one another's flags and bells, which lie side by side: a page of tables of its own for
+    each neighbor would be 4 KiB."""
+    few, many = (max(size for size, in counts_in(run(folder, count, conduit="smp", neighborhood=0),
+                                                 PAGE_TABLES, count).values())
+                 for count in (FEW_NEIGHBORS, ranks))
+    most = few + MAX_OF_NEIGHBOR * (ranks - FEW_NEIGHBORS)
+    check(many <= most, f"page tables of {ranks} neighbors take {many} KiB, more than {most}: of {FEW_NEIGHBORS} "
+          f"neighbors {few}")
 
 
 def check_start(printed, ranks):
@@ -198,6 +213,8 @@ def main():
         check(met <= most, f"rank {rank} has had to do with {met} peers, more than {most}")
     print(f"{ranks} ranks: {exchanges} exchanges, at most {max(count[1] for count in counts.values())} messages "
           f"of a rank, at most {max(met for met, _ in peers.values())} peers")
+
+    check_page_tables(arguments.bin, ranks)
 
     # One rank has the variable, not the lowest, and all follow it.
     few = 2 * NEIGHBORHOOD

@@ -7,7 +7,10 @@
 #include <gasnet_coll.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 #include <vector>
 
 namespace {
@@ -40,6 +43,14 @@ bool call_collectives(gex_TM_t team) {
   return right;
 }
 
+/// Prints how much memory this process's page tables take.
+void print_page_tables(gex_Rank_t rank) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmPTE:"))
+      std::fprintf(stderr, "rank %u: page tables: %s\n", rank, line.c_str() + 6);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -60,5 +71,6 @@ int main(int argc, char** argv) {
   gex_TM_t half;
   gex_TM_Split(&half, team, static_cast<int>(gex_TM_QueryRank(team) % 2), 0, nullptr, 0,
                GEX_FLAG_TM_NO_SCRATCH);
+  print_page_tables(gex_TM_QueryRank(team));
   return call_collectives(team) ? 0 : 4;
 }
