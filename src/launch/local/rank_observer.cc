@@ -11,9 +11,10 @@ namespace gex::launch {
 
 namespace {
 
-/// Seconds between looks for the stacks of threads, and until those that are missing are left out.
+/// Seconds between looks for the stacks of threads, and until those that are missing are left out: a
+/// thread may be without a processor for a while. The root waits for 3 s.
 constexpr double stacks_interval = 0.01;
-constexpr double stacks_limit = 0.5;
+constexpr double stacks_limit = 2;
 
 /// How long ranks show their polls before a picture is taken.
 constexpr double time_to_show_polls = 0.1;
