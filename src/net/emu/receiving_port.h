@@ -32,7 +32,7 @@ class ReceivingPort {
     Word to;
   };
   static constexpr Tick closed = ~Tick{0};
-  /// A rank has not more of them to come than others have operations under way to it.
+  /// There are most where one rank alone sends to many; where many do, they fill one another's.
   static constexpr std::size_t max_gaps = 63;
 
   /// Takes part of the first gap; returns its length, and moves `earliest` to its end.

@@ -268,6 +268,9 @@ class Emu(Traced):
         self.assertEqual(len(re.findall(r": send \d+b to ", goal)),
                          len(re.findall(r": recv \d+b from ", goal)))
         self.gextrace("predict", self.trace, status=2)
+        for options in (["--work", "1"], ["--ranks", "9", "--work", "half"],
+                        ["--ranks", "9", "--collectives", "3"]):
+            self.gextrace("predict", "--model", "aries", *options, self.trace, status=2)
         os.remove(self.trace + ".1")
         self.assertIn("the whole job", self.gextrace("predict", "--model", "aries", self.trace,
                                                      status=1).stderr)
