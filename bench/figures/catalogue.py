@@ -388,7 +388,7 @@ FIGURES = (
             Series("bare rings, the limit", "gexperf", "threads.flood.{x}.limit"),
         ), note="Of threads for which there are cores."),
     Figure(
-        "barrier-shm", "Barrier", "ours", "shared memory", (2, 4, 8, 16), x="ranks", unit=MICROSECONDS,
+        "barrier-shm", "Barrier", "ours", "shared memory", (2, 4, 8, 16, 32), x="ranks", unit=MICROSECONDS,
         series=beside_peers("barrier", shmem=True)),
     Figure(
         "broadcast-ranks", "Broadcast of 1 MiB", "ours", "shared memory", (2, 4, 8), x="ranks",
