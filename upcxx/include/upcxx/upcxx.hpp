@@ -3,8 +3,9 @@
 #ifndef UPCXX_UPCXX_HPP_
 #define UPCXX_UPCXX_HPP_
 
-// Programs print, and leave the header to this one.
+// Programs use these two without including them.
 #include <iostream>
+#include <limits>
 
 #include <upcxx/atomic_domain.hpp>
 #include <upcxx/collective.hpp>
