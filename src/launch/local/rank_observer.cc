@@ -11,8 +11,8 @@ namespace gex::launch {
 
 namespace {
 
-/// Seconds between looks for the stacks of threads, and until those that are missing are left out: a
-/// thread may be without a processor for a while. The root waits for 3 s.
+/// Seconds between looks for the stacks of threads, and until those that are missing are left out,
+/// since a thread may lack a processor for a while. The root waits for 3 s.
 constexpr double stacks_interval = 0.01;
 constexpr double stacks_limit = 2;
 
