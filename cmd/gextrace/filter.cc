@@ -50,6 +50,10 @@ std::string name_of(const RankTrace& trace, const Span& span) {
       const std::string cause = trace.name_of(Names::causes, span.what);
       return cause.empty() ? "wait" : cause;
     }
+    case SpanKind::annotation: {
+      const std::string given = trace.name_of(Names::annotations, span.what);
+      return given.empty() ? "interval" : given;
+    }
     case SpanKind::call:
     case SpanKind::questions:
       break;

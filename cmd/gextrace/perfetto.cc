@@ -87,7 +87,8 @@ class TimelineWriter {
   }
 
   void write_span(std::uint32_t i, std::uint32_t index) {
-    static constexpr const char* categories[] = {"call", "handler", "wait", "questions"};
+    static constexpr const char* categories[] = {"call", "handler", "wait", "questions",
+                                                 "annotation"};
     const RankTrace& trace = job_.ranks[i];
     const Span& span = spans_[i].spans[index];
     const std::int64_t length = span.end - span.begin;

@@ -142,7 +142,9 @@ class Drawing {
     const std::string name = escaped(name_of(trace, span));
     std::string what = span.kind == SpanKind::handler ? "handler"
                        : span.kind == SpanKind::wait  ? "wait"
-                                                      : trace.name_of(Names::classes, span.what);
+                       : span.kind == SpanKind::annotation
+                           ? "interval"
+                           : trace.name_of(Names::classes, span.what);
     add("<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
         "stroke=\"#777\" stroke-width=\"0.3\"><title>%s, %.3f \xc2\xb5s</title></rect>",
         from, y(lane, depth), std::max(length, 0.3), bar_height - 1, color_of(what), name.c_str(),

@@ -191,7 +191,7 @@ PredictReading read_predict_line(int count, char** arguments) {
 }
 
 std::optional<Programs> read_programs(const std::vector<std::string>& files, std::string& why) {
-  const std::optional<Recording> recording = read_recording(files, {}, why);
+  const std::optional<Recording> recording = read_recording(files, {}, why, Annotations::left_out);
   if (!recording) return std::nullopt;
   return programs_of(recording->job, recording->spans, recording->messages, why);
 }

@@ -182,6 +182,8 @@ class Reader {
     const Span& span = spans_[index];
     compute_until(span.begin);
     switch (span.kind) {
+      case SpanKind::annotation:  // left out
+        break;
       case SpanKind::questions:
         if (is_wait(index))
           cursor_ = span.end;

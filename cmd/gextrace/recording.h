@@ -20,6 +20,7 @@ struct Recording {
 
 /// As read_job.
 std::optional<Recording> read_recording(const std::vector<std::string>& paths,
-                                        const std::vector<std::uint32_t>& wanted, std::string& why);
+                                        const std::vector<std::uint32_t>& wanted, std::string& why,
+                                        Annotations annotations = Annotations::shown);
 
 }  // namespace gextrace

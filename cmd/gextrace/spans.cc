@@ -11,7 +11,8 @@ namespace {
 /// Builds the spans of one thread after the other.
 class Builder {
  public:
-  explicit Builder(const RankTrace& trace) : trace_(trace) {
+  Builder(const RankTrace& trace, Annotations annotations)
+      : trace_(trace), has_annotations_(annotations == Annotations::shown) {
     result_.span_of_event.assign(trace.events.size(), Span::none);
     for (const auto& [key, text] : trace.names)
       if (key.first == static_cast<std::uint32_t>(Names::classes) && text == "synchronize")
@@ -129,6 +130,12 @@ class Builder {
       case Kind::wait_end:
         finish(SpanKind::wait, event);
         break;
+      case Kind::annotation_begin:
+        if (has_annotations_) open(SpanKind::annotation, event);
+        break;
+      case Kind::annotation_end:
+        if (has_annotations_) finish(SpanKind::annotation, event);
+        break;
       case Kind::questions:
         open(SpanKind::questions, event);
         close(static_cast<std::int64_t>(event.id));
@@ -199,6 +206,7 @@ class Builder {
   }
 
   const RankTrace& trace_;
+  const bool has_annotations_;
   RankSpans result_;
   std::vector<std::uint32_t> open_;
   std::uint32_t thread_ = 0;
@@ -212,15 +220,24 @@ class Builder {
 
 }  // namespace
 
-RankSpans spans_of(const RankTrace& trace) {
-  return Builder(trace).build();
+RankSpans spans_of(const RankTrace& trace, Annotations annotations) {
+  return Builder(trace, annotations).build();
 }
 
-std::vector<RankSpans> spans_of(const Job& job) {
+std::vector<RankSpans> spans_of(const Job& job, Annotations annotations) {
   std::vector<RankSpans> all;
   all.reserve(job.ranks.size());
-  for (const RankTrace& trace : job.ranks) all.push_back(spans_of(trace));
+  for (const RankTrace& trace : job.ranks) all.push_back(spans_of(trace, annotations));
   return all;
+}
+
+bool is_outermost(const RankSpans& spans, const Span& span) {
+  const Span* outer = &span;
+  while (outer->parent != Span::none) {
+    outer = &spans.spans[outer->parent];
+    if (outer->kind != SpanKind::annotation) return false;
+  }
+  return true;
 }
 
 }  // namespace gextrace

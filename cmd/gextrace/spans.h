@@ -11,7 +11,7 @@
 
 namespace gextrace {
 
-enum class SpanKind : std::uint8_t { call, handler, wait, questions };
+enum class SpanKind : std::uint8_t { call, handler, wait, questions, annotation };
 
 struct Span {
   static constexpr std::uint32_t none = ~0U;
@@ -48,9 +48,16 @@ struct RankSpans {
   std::vector<std::uint32_t> waited_for;
 };
 
+/// Intervals that layers above the interface have named are spans, around those of calls, or are
+/// left out.
+enum class Annotations : std::uint8_t { shown, left_out };
+
 /// The spans of a rank, whose events are converted.
-RankSpans spans_of(const RankTrace& trace);
+RankSpans spans_of(const RankTrace& trace, Annotations annotations = Annotations::shown);
 /// The spans of each rank of the job, whose clocks are aligned.
-std::vector<RankSpans> spans_of(const Job& job);
+std::vector<RankSpans> spans_of(const Job& job, Annotations annotations = Annotations::shown);
+
+/// Returns true if the span is in no call, handler or wait.
+bool is_outermost(const RankSpans& spans, const Span& span);
 
 }  // namespace gextrace

@@ -61,7 +61,7 @@ class Adder {
     const std::int64_t length = span.end - span.begin;
     switch (span.kind) {
       case SpanKind::call:
-        if (span.parent == Span::none) rank.calls += length;
+        if (is_outermost(spans_, span)) rank.calls += length;
         add_call(span, length);
         break;
       case SpanKind::handler: {
@@ -73,6 +73,9 @@ class Adder {
       case SpanKind::wait:
         rank.waiting += length - span.handlers;
         add(summary_.waits[{name(span), waited_for(span)}], length - span.handlers, 0);
+        break;
+      case SpanKind::annotation:
+        add(summary_.intervals[name(span)], length, 0);
         break;
       case SpanKind::questions:
         rank.questions.count += span.bytes;

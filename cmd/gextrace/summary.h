@@ -54,6 +54,7 @@ struct Summary {
   std::map<std::string, CallSummary> calls;
   std::map<std::string, Tally> handlers;      ///< the client's
   std::map<std::string, Tally> own_handlers;  ///< the library's
+  std::map<std::string, Tally> intervals;     ///< that layers above have named
   /// By cause, and the call that made what is waited for, or that waits.
   std::map<std::pair<std::string, std::string>, Tally> waits;
   std::map<std::pair<std::uint32_t, std::uint32_t>, PairSummary> pairs;

@@ -115,6 +115,7 @@ std::string as_json(const Summary& summary) {
                               {"backwards", summary.backwards}}},
                             {"handlers", to_json(summary.handlers)},
                             {"library_handlers", to_json(summary.own_handlers)},
+                            {"intervals", to_json(summary.intervals)},
                             {"barriers", summary.barriers},
                             {"collectives", summary.collectives},
                             {"last_arrivals", last_arrivals_of(summary)},

@@ -148,6 +148,7 @@ std::string as_text(const Summary& summary) {
   print_last_arrivals(text, summary);
   print_handlers(text, "handler", summary.handlers);
   print_handlers(text, "handler of the library's own", summary.own_handlers);
+  print_handlers(text, "interval named by a layer above", summary.intervals);
   print_pairs(text, summary);
   print(text,
         "\n%llu messages sent, %llu handled, %llu with both ends here; %llu arrivals at barriers, "

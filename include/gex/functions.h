@@ -41,6 +41,7 @@
 #include <gasnet_coll.h>
 #include <gasnet_mk.h>
 #include <gasnet_ratomic.h>
+#include <gex/annotations.h>
 #include <gex/mk_streams.h>
 
 #include <gex/functions_gasnet1.h>

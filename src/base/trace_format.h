@@ -18,7 +18,7 @@
 namespace gex::trace {
 
 inline constexpr char magic[8] = {'g', 'e', 'x', 't', 'r', 'a', 'c', 'e'};
-inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t format_version = 3;
 inline constexpr std::uint32_t byte_order_mark = 0x01020304;
 
 /// One event. What `id`, `bytes`, `peer`, `what` and `detail` mean depends on `kind`.

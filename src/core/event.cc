@@ -156,6 +156,10 @@ void free_event(ThreadRecord& thread, Event& event) noexcept {
     give_back_batch(thread);
 }
 
+Op op_of(gex_Event_t handle) noexcept {
+  return op_of(decode(handle));
+}
+
 int test_event(gex_Event_t handle) noexcept {
   require_event(handle, "gex_Event_Test");
   const Decoded decoded = decode(handle);

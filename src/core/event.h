@@ -78,6 +78,8 @@ int test_some(gex_Event_t* events, std::size_t count) noexcept;
 int test_all(gex_Event_t* events, std::size_t count) noexcept;
 void wait_some(gex_Event_t* events, std::size_t count);
 void wait_all(gex_Event_t* events, std::size_t count);
+/// Describes what a wait for an event waits for; it counts as incomplete from now on.
+Op op_of(gex_Event_t handle) noexcept;
 gex_Event_t query_leaf(gex_Event_t root, gex_EC_t category) noexcept;
 
 void begin_region() noexcept;

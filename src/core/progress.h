@@ -178,13 +178,15 @@ class LongWait {
       note_progress();
   }
 
+  /// Shows a wait of the calling thread's at once, and no wait.
+  static void begin(const Op& op) noexcept;
+  static void end() noexcept;
+
  private:
   static constexpr std::uint32_t yields_unshown = 8;
 
   bool is_shown() const noexcept { return yields_ == yields_unshown; }
-  static void begin(const Op& op) noexcept;
   static void note_progress() noexcept;
-  static void end() noexcept;
 
   std::uint32_t yields_ = 0;
 };

@@ -36,6 +36,7 @@ enum class OpKind : std::uint8_t {
   named_barrier,  ///< `sequence`: which, from 1
   events,         ///< a wait for events or implicit operations
   lock,           ///< a handler-safe lock
+  annotated,  ///< a wait of a layer above the interface, which the thread's annotation describes
   count
 };
 
@@ -95,6 +96,8 @@ struct ThreadStatus {
   std::atomic<std::uint64_t> operations{0};
   /// It sleeps in the library until something comes: a signal disturbs no sleep of the program's.
   std::atomic<std::uint32_t> sleeps_in_library{0};
+  /// While a layer above waits, the text that follows "waits in"; its last byte stays 0.
+  char annotation[160] = {};
 };
 
 /// A team's member in this process. Written by one thread at a time, as the calls are made.
@@ -131,7 +134,7 @@ struct ShownEvent {
 /// The rank's whole memory. Zero memory but for the description of its layout is the empty state.
 class RankStatus {
  public:
-  static constexpr std::uint32_t current_version = 2;
+  static constexpr std::uint32_t current_version = 3;
   static constexpr std::uint32_t max_teams = 64;
   static constexpr std::uint32_t max_threads = 64;
   static constexpr std::size_t thread_bytes = 1536;

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/env.h"
 #include "base/error.h"
@@ -253,6 +256,43 @@ void detail::operation_done(std::uint64_t id) noexcept {
 
 void detail::local_done(std::uint64_t id) noexcept {
   own_trace().add(Kind::local_done, 0, 0, no_peer, 0, id, ticks());
+}
+
+namespace {
+
+/// The numbers of the names of intervals; those that find no place have a common one.
+class AnnotationNames {
+ public:
+  std::uint16_t number_of(const char* text) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = numbers_.find(std::string_view(text));
+    if (found != numbers_.end()) return found->second;
+    const auto number = static_cast<std::uint16_t>(numbers_.size());
+    if (number == max_names) return number;
+    name(Names::annotations, number, number + 1 == max_names ? "other intervals" : text);
+    numbers_.emplace(text, number);
+    return number;
+  }
+
+ private:
+  static constexpr std::uint16_t max_names = 400;
+
+  std::mutex mutex_;
+  std::map<std::string, std::uint16_t, std::less<>> numbers_;
+};
+
+void add_annotation(Kind kind, const char* text) noexcept {
+  static auto* const names = new AnnotationNames;
+  own_trace().add(kind, 0, names->number_of(text), no_peer, 0, 0, ticks());
+}
+
+}  // namespace
+
+void detail::annotation_begin(const char* name) noexcept {
+  add_annotation(Kind::annotation_begin, name);
+}
+void detail::annotation_end(const char* name) noexcept {
+  add_annotation(Kind::annotation_end, name);
 }
 
 namespace {

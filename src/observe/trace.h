@@ -33,6 +33,8 @@ void collective(Collective kind, std::uint64_t team, std::uint32_t number,
                 std::uint32_t members) noexcept;
 void operation_done(std::uint64_t id) noexcept;
 void local_done(std::uint64_t id) noexcept;
+void annotation_begin(const char* name) noexcept;
+void annotation_end(const char* name) noexcept;
 }  // namespace detail
 
 /// Notes the peer and the payload of the call that the thread is in. A later note replaces it.
@@ -68,6 +70,16 @@ inline void operation_done(std::uint64_t id) noexcept {
 inline void local_done(std::uint64_t id) noexcept {
   if (traced()) [[unlikely]]
     detail::local_done(id);
+}
+
+/// An interval of the client's own begins, or ends.
+inline void annotation_begin(const char* name) noexcept {
+  if (traced()) [[unlikely]]
+    detail::annotation_begin(name);
+}
+inline void annotation_end(const char* name) noexcept {
+  if (traced()) [[unlikely]]
+    detail::annotation_end(name);
 }
 
 /// Waits, as core passes them on (core/observer.h); traced jobs only.

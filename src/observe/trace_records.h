@@ -45,8 +45,11 @@ enum class Kind : std::uint8_t {
   /// A call in which nothing else is recorded, and that returns no event and leaves nothing in
   /// flight. `ticks`: its begin; `id`: its end in ticks; otherwise as call_end.
   call = 13,
+  /// An interval that a layer above the interface has named begins, and ends. `what`: its number.
+  annotation_begin = 14,
+  annotation_end = 15,
 };
-inline constexpr auto last_kind = Kind::call;
+inline constexpr auto last_kind = Kind::annotation_end;
 
 /// Where there is no peer, or several.
 inline constexpr std::uint32_t no_peer = ~0U;
@@ -96,7 +99,8 @@ enum class Names : std::uint32_t {
   classes = 2,   ///< by call: what kind of call it is (Class)
   handlers = 3,  ///< by handler_number
   causes = 4,
-  facts = 5,  ///< by Fact
+  facts = 5,        ///< by Fact
+  annotations = 6,  ///< of intervals
 };
 
 enum class Fact : std::uint32_t { conduit = 1, library_version = 2, threading_mode = 3 };

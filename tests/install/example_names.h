@@ -3,6 +3,7 @@
 #include <gasnet_coll.h>
 #include <gasnet_mk.h>
 #include <gasnet_ratomic.h>
+#include <gex/annotations.h>
 #include <gex/mk_streams.h>
 
 enum { NEIGHBORS = 4, WIDTH = 8, ADD = 128, ADDED, COLUMN_ARRIVED, HANDLER, ITEMS, PONG, SQUARED };

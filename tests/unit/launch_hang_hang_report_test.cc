@@ -66,6 +66,34 @@ RankReport running(RankReport rank) {
 
 using Ranks = std::vector<std::uint32_t>;
 
+/// A layer above the library waits.
+RankReport annotated(RankReport rank, const char* text) {
+  rank.threads.front().annotation = text;
+  return rank;
+}
+
+TEST(HangReport, ShowsTheWaitsOfALayerAbove) {
+  const OpReport answer = op(job::OpKind::annotated, "", 1);
+  const OpReport barrier = of_team(job::OpKind::barrier, "gex_Coll_BarrierNB", 3);
+  const OpReport unknown = op(job::OpKind::annotated, "");
+  const HangReport report = analyse({annotated(waiting(member(0, 3, 2), answer), "wait (a.cc:4)"),
+                                     annotated(waiting(member(1, 3, 2), unknown), "wait (a.cc:5)"),
+                                     annotated(waiting(member(2, 3, 3), barrier), "barrier")});
+  ASSERT_EQ(report.waits.size(), 3U);
+  EXPECT_EQ(report.waits[0].why, "waits in wait (a.cc:4), from rank 1");
+  EXPECT_EQ(*report.waits[0].waits_for, Ranks{1});
+  EXPECT_EQ(report.waits[1].why, "waits in wait (a.cc:5)");
+  EXPECT_EQ(report.waits[2].why,
+            "waits in barrier: gex_Coll_BarrierNB, barrier 3 of a team of 3, which ranks 0-1 have "
+            "not called");
+  ASSERT_EQ(report.culprits.size(), 1U);
+  EXPECT_EQ(report.culprits[0].what, "waits in wait (a.cc:5)");
+  EXPECT_NE(to_json(report).find("\"annotation\": \"wait (a.cc:4)\""), std::string::npos);
+  const auto copy = decode(encode(report.ranks));
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(*copy, report.ranks);
+}
+
 TEST(HangReport, NamesTheMembersThatHaveNotCalledTheBarrier) {
   const OpReport barrier = of_team(job::OpKind::barrier, "gex_Coll_BarrierBlocking", 3);
   const HangReport report = analyse({running(member(2, 4, 2)), waiting(member(0, 4, 3), barrier),

@@ -57,6 +57,7 @@ TEST(RankStatus, ShowsThreadsAndTheirWaits) {
   thread->status.wait.peer.store(3);
   thread->status.wait.bytes.store(64);
   thread->status.wait.call.store(9);
+  std::strcpy(thread->status.annotation, "a layer's wait");
   thread->status.wait.started.store(ticks() - ns_to_ticks(2'000'000'000));
   thread->status.waiting_since.store(1);
   job::LastCall calls;
@@ -68,6 +69,7 @@ TEST(RankStatus, ShowsThreadsAndTheirWaits) {
   EXPECT_EQ(wait.peer, 3U);
   EXPECT_EQ(wait.bytes, 64U);
   EXPECT_EQ(wait.call, "gex_RMA_GetBlocking");
+  EXPECT_EQ(report.threads[0].annotation, "a layer's wait");
   EXPECT_GE(wait.age_s.value_or(0), 2.0);
 
   thread->implicit.initiated[1] = 7;

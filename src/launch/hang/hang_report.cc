@@ -111,7 +111,9 @@ class Analysis {
 
   void add_wait(const RankReport& rank, const ThreadReport& thread, const OpReport& op) {
     RankWait wait{rank.rank, thread.number, op, no_ranks_, {}};
-    if (is_of_team(op.kind)) {
+    if (op.kind == job::OpKind::annotated) {
+      explain_annotated(wait, rank, thread);
+    } else if (is_of_team(op.kind)) {
       explain_team(wait);
     } else if (op.peer) {
       wait.waits_for = std::make_shared<const Ranks>(1, *op.peer);
@@ -121,22 +123,45 @@ class Analysis {
     } else {
       wait.why = "waits in " + call_name(op);
     }
+    constexpr std::string_view verb = "waits in ";
+    if (op.kind != job::OpKind::annotated && !thread.annotation.empty())
+      wait.why.insert(verb.size(), thread.annotation + ": ");
     report_.waits.push_back(std::move(wait));
+  }
+
+  /// The peers of a rank's operations in flight.
+  static std::shared_ptr<const Ranks> peers_of(const RankReport& rank) {
+    std::set<std::uint32_t> peers;
+    for (const OpReport& op : rank.operations)
+      if (op.peer) peers.insert(*op.peer);
+    return std::make_shared<const Ranks>(peers.begin(), peers.end());
+  }
+
+  /// A layer knows whom it waits for, or operations in flight are likely.
+  void explain_annotated(RankWait& wait, const RankReport& rank, const ThreadReport& thread) const {
+    wait.why = "waits in " + thread.annotation;
+    if (wait.op.peer)
+      wait.why += text_of(", from rank %u", *wait.op.peer);
+    else if (!rank.operations.empty())
+      wait.why += " with " + count_of(rank.operations);
+    wait.waits_for =
+        wait.op.peer ? std::make_shared<const Ranks>(1, *wait.op.peer) : peers_of(rank);
+  }
+
+  static std::string count_of(const std::vector<OpReport>& operations) {
+    return text_of("%zu operation%s in flight", operations.size(),
+                   operations.size() == 1 ? "" : "s");
   }
 
   /// Adds the client's own condition, whose cause is unknown; operations in flight are likely.
   void add_condition(const RankReport& rank, const ThreadReport& thread) {
     RankWait wait{rank.rank, thread.number, {}, no_ranks_, {}};
     wait.op.age_s = thread.condition_s;
-    std::set<std::uint32_t> peers;
-    for (const OpReport& op : rank.operations)
-      if (op.peer) peers.insert(*op.peer);
-    wait.waits_for = std::make_shared<const Ranks>(peers.begin(), peers.end());
+    wait.waits_for = peers_of(rank);
     wait.why = "polls in a loop (GASNET_BLOCKUNTIL)";
     wait.why += rank.operations.empty()
                     ? " with no operation in flight: for a message that has not come"
-                    : text_of(" with %zu operation%s in flight", rank.operations.size(),
-                              rank.operations.size() == 1 ? "" : "s");
+                    : " with " + count_of(rank.operations);
     report_.waits.push_back(std::move(wait));
   }
 
@@ -352,6 +377,8 @@ class Analysis {
     if (rank.process == 0 && !rank.shown) return "has ended, or has not been started";
     if (any([](const ThreadReport& t) { return t.in_handler; }))
       return "is in a handler that has not returned";
+    for (const ThreadReport& thread : rank.threads)
+      if (thread.wait && !thread.annotation.empty()) return "waits in " + thread.annotation;
     if (any([](const ThreadReport& t) { return t.condition_s.has_value(); }))
       return "polls in a loop (GASNET_BLOCKUNTIL)";
     if (any([](const ThreadReport& t) { return t.polls; }))

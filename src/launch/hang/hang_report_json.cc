@@ -75,6 +75,7 @@ std::string json_of(const ThreadReport& thread) {
   if (thread.polls) out += ", \"polls\": true";
   if (thread.region_open) out += ", \"region_open\": true";
   if (thread.wait) out += ", \"wait\": {" + fields_of(*thread.wait) + "}";
+  if (!thread.annotation.empty()) out += ", \"annotation\": " + quoted(thread.annotation);
   if (thread.condition_s) out += ", \"condition_s\": " + seconds_of(thread.condition_s);
   if (thread.state != 0) out += ", \"state\": " + quoted(std::string(1, thread.state));
   if (!thread.system_call.empty()) out += ", \"system_call\": " + quoted(thread.system_call);

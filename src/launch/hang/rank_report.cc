@@ -135,6 +135,7 @@ void visit(Archive& archive, T& thread) {
   archive.field(thread.number);
   archive.field(thread.kernel_thread);
   archive.field(thread.wait);
+  archive.field(thread.annotation);
   archive.field(thread.condition_s);
   archive.field(thread.in_handler);
   archive.field(thread.polls);

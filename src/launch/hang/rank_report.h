@@ -33,6 +33,8 @@ struct ThreadReport {
   std::int32_t kernel_thread = 0;
   /// The thread waits for this, if it waits and has done so for some microseconds.
   std::optional<OpReport> wait;
+  /// The layer above the library that waits, and for what; "" if that shows nothing.
+  std::string annotation;
   /// It is in a loop of polls of the client's own (GASNET_BLOCKUNTIL), for so long.
   std::optional<double> condition_s;
   /// A handler runs; known where progress is watched.

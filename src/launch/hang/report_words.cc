@@ -43,6 +43,8 @@ const char* name_of(job::OpKind kind) noexcept {
       return "events";
     case job::OpKind::lock:
       return "lock";
+    case job::OpKind::annotated:
+      return "annotated";
     case job::OpKind::count:
       break;
   }

@@ -57,6 +57,10 @@ std::optional<double> age(std::uint64_t started, Tick now) {
   return started >= now ? 0.0 : static_cast<double>(ticks_to_ns(now - started)) * 1e-9;
 }
 
+std::string annotation_of(const job::ThreadStatus& status) {
+  return {status.annotation, strnlen(status.annotation, sizeof status.annotation)};
+}
+
 std::string text_of(const job::RankStatus::Backtrace& backtrace) {
   // Acquire: the text was there before its size.
   const std::size_t bytes = backtrace.bytes.load(std::memory_order_acquire);
@@ -281,7 +285,10 @@ void RankStatusView::read(RankReport& report, const job::LastCall* calls) const 
     thread.number = load(status.number);
     thread.kernel_thread = load(status.kernel_thread);
     thread.in_handler = load(status.handlers_begun) != load(status.handlers_ended);
-    if (load(status.waiting_since) != 0) thread.wait = report_of(status.wait, names, now);
+    if (load(status.waiting_since) != 0) {
+      thread.wait = report_of(status.wait, names, now);
+      thread.annotation = annotation_of(status);
+    }
     thread.polls = is_recent(load(status.polls_seen), now, 1);
     thread.region_open = __atomic_load_n(&shown.open_region, __ATOMIC_RELAXED) != nullptr;
     if (is_in_condition(status, now)) thread.condition_s = age(load(status.condition_since), now);

@@ -164,6 +164,27 @@ TEST_F(ReadTest, NamesTheRankThatArrivesLast) {
   EXPECT_EQ(sum.last_arrivals.at(0).ns, 700);
 }
 
+TEST_F(ReadTest, ShowsIntervalsOfALayerAboveAroundCalls) {
+  WrittenTrace trace = trace_of(0, 1);
+  trace.name(Names::annotations, 0, "task");
+  trace.add(Kind::annotation_begin, 1'000'000, 0);
+  trace.add(Kind::call_begin, 1'000'100, put);
+  trace.add(Kind::call_end, 1'000'150, put);
+  trace.add(Kind::annotation_end, 1'000'900, 0);
+  trace.write(file(0));
+  const Summary sum = summary();
+  EXPECT_EQ(sum.intervals.at("task").count, 1U);
+  EXPECT_EQ(sum.intervals.at("task").ns, 900);
+  // The call is the rank's outermost all the same.
+  EXPECT_EQ(sum.ranks.front().calls, 50);
+  std::optional<Job> job = read();
+  ASSERT_TRUE(job);
+  convert_ticks(*job);
+  const auto spans = spans_of(*job, Annotations::left_out);
+  ASSERT_EQ(spans[0].spans.size(), 1U);
+  EXPECT_EQ(spans[0].spans[0].parent, Span::none);
+}
+
 TEST_F(ReadTest, FiltersByTimeAndName) {
   WrittenTrace trace = trace_of(0, 1);
   for (std::uint64_t i = 0; i < 4; ++i) {
@@ -262,7 +283,7 @@ TEST_F(ReadTest, RefusesWhatIsNoTrace) {
   EXPECT_EQ(refused(std::string(5'000, 'x')), ": not a trace file of libgex");
   WrittenTrace trace = trace_of(0, 1);
   trace.header.version = 1;
-  EXPECT_EQ(refused(trace.bytes()), ": version 1 of the format; this gextrace reads 2");
+  EXPECT_EQ(refused(trace.bytes()), ": version 1 of the format; this gextrace reads 3");
   trace = trace_of(0, 1);
   trace.header.byte_order = 0x04030201;
   EXPECT_EQ(refused(trace.bytes()), ": written on a machine with another byte order");
