@@ -9,6 +9,7 @@
 #include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex.h>
+#include <gex/annotations.h>
 
 #undef MIN
 #undef MAX

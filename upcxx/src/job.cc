@@ -120,8 +120,14 @@ void join(Process& made) {
   gex_RankInfo_t* ranks = nullptr;
   gex_Rank_t on_host = 0;
   gex_System_QueryHostInfo(&ranks, &on_host, nullptr);
-  made.is_crowded = switched("UPCXX_OVERSUBSCRIBED", on_host > std::thread::hardware_concurrency());
-  job.makes_room = switched("UPCXX_RPC_PROGRESS", false);
+  if (switched("UPCXX_OVERSUBSCRIBED", on_host > std::thread::hardware_concurrency())) {
+    quick_steps = 10;
+  }
+  made.makes_room = switched("UPCXX_RPC_PROGRESS", false);
+  const int readers = gex_Annotation_QueryReaders();
+  made.is_watched = (readers & GEX_ANNOTATION_HANG_REPORT) != 0;
+  is_traced = (readers & GEX_ANNOTATION_TRACE) != 0;
+  job.has_long_calls = made.makes_room || made.is_watched;
   made.max_backlog_kibibytes = size_in("UPCXX_RPC_BACKLOG", std::size_t(64) << 20) >> 10;
 }
 
@@ -152,6 +158,7 @@ void finalize() {
   }
   progress();
   barrier();
+  if (made.depth == 1) detail::warn_of_lost_calls();
   if (--made.depth == 0) made.master_scope.reset();
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <upcxx/serialization.hpp>
 
+#include "open_calls.h"
 #include "process.h"
 
 namespace upcxx::detail {
@@ -18,6 +19,11 @@ struct MessageAccess {
   static Message* make_slow(std::uint64_t function, std::size_t bytes);
   static void take_answer(CallRecord* call, const void* payload, std::size_t bytes);
   static void take_answer(CallRecord* call, Message* message);
+  /// The answer goes by a message of its own: that the call is open no longer has to be seen.
+  static void note(CallRecord* call, intrank_t target, Place place) {
+    call->room_bytes_ = -1;
+    note_open_call(call, target, place);
+  }
   /// Sets the function of a message that was made without one.
   static void set_function(Message* message, std::uint64_t function) {
     message->function_ = function;
@@ -175,7 +181,7 @@ void MessageAccess::find_and_run(Task* task) {
 }
 
 void MessageAccess::take_answer(CallRecord* call, const void* payload, std::size_t bytes) {
-  if (bytes <= call->room_bytes_) {
+  if (std::ptrdiff_t(bytes) <= call->room_bytes_) {
     if (bytes > 0) std::memcpy(call->room_, payload, bytes);
     deliver(call, *call->initiator_);
   } else {
@@ -185,6 +191,7 @@ void MessageAccess::take_answer(CallRecord* call, const void* payload, std::size
   }
 }
 void MessageAccess::take_answer(CallRecord* call, Message* message) {
+  if (call->room_bytes_ < 0) forget_open_call(call);
   call->message_ = message;
   deliver(call, *call->initiator_);
 }
@@ -204,10 +211,16 @@ void Outgoing::prepare(Begin begin) {
       way_ = Way::refused;
       return;
     }
-  } else if (job.makes_room) {
+  } else if (process().makes_room) {
     // Callbacks are not nested, and in them there is no way out.
     while (has_backlog() && this_thread.callbacks == 0) make_progress(progress_level::user);
-    if (bytes_ <= max_small_bytes) return;
+  }
+  if (begin == Begin::always && bytes_ <= max_small_bytes) {
+    if (process().is_watched) {
+      way_ = Way::small_noted;
+      payload_ = small_;
+    }
+    return;
   }
   if (target_ == job.rank_me) {
     way_ = Way::self;
@@ -291,7 +304,20 @@ void answer_small(intrank_t target, CallRecord* call, const void* payload, std::
   }
 }
 
+void Outgoing::send_call(std::uint64_t function, CallRecord* call, Place place) {
+  if (call != nullptr && process().is_watched) MessageAccess::note(call, target_, place);
+  if (way_ == Way::small_noted) {
+    send_small(target_, function, small_, bytes_);
+  } else {
+    send_prepared(function, nullptr);
+  }
+}
+
 void Outgoing::send_prepared(std::uint64_t function, CallRecord* call) {
+  if (way_ == Way::small_noted) {
+    answer_small(target_, call, small_, bytes_);
+    return;
+  }
   if (way_ == Way::self) {
     auto* const message = static_cast<Message*>(buffer_);
     if (call != nullptr) {

@@ -1,6 +1,10 @@
+#include <dlfcn.h>
 #include <sched.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <mutex>
 #include <new>
 #include <upcxx/operation.hpp>
 
@@ -10,6 +14,9 @@ namespace upcxx {
 namespace detail {
 
 __thread ThreadState this_thread __attribute__((tls_model("initial-exec")));
+
+unsigned quick_steps = 1000;
+bool is_traced = false;
 
 struct EndOfBlocks {
   ~EndOfBlocks() {
@@ -85,22 +92,80 @@ bool poll_operations(persona& of) {
   return found;
 }
 
+/// The name of a persona as traces have it.
+void name_persona(const persona& of, char* name, std::size_t size) {
+  if (&of == &process().master) {
+    std::snprintf(name, size, "master persona");
+  } else if (&of == &default_persona()) {
+    std::snprintf(name, size, "default persona");
+  } else {
+    std::snprintf(name, size, "persona %u", PersonaAccess::number(of));
+  }
+}
+
+/// Runs a task as an interval that is named by where its code is, as addr2line takes it.
+void run_traced(Task* task) {
+  const auto function = reinterpret_cast<std::uintptr_t>(PersonaAccess::function(*task));
+  char name[56] = "task";
+  Dl_info found;
+  if (dladdr(reinterpret_cast<void*>(function), &found) != 0) {
+    const char* const slash = std::strrchr(found.dli_fname, '/');
+    std::snprintf(name, sizeof name, "task %.30s(+0x%zx)", slash ? slash + 1 : found.dli_fname,
+                  std::size_t(function - reinterpret_cast<std::uintptr_t>(found.dli_fbase)));
+  }
+  gex_Annotation_Begin(name);
+  task->run();
+  gex_Annotation_End(name);
+}
+
+template <bool IsTraced>
+void run_task(Task* task) {
+  if constexpr (IsTraced) {
+    run_traced(task);
+  } else {
+    task->run();
+  }
+}
+
+template <bool IsTraced>
 bool run_tasks(persona& of) {
   OwnTasks own;
   std::swap(own, PersonaAccess::own(of));
   bool found = false;
   while (Task* task = own.pop()) {
-    task->run();
+    run_task<IsTraced>(task);
     found = true;
   }
   Inbox& inbox = PersonaAccess::inbox(of);
   for (int count = 0; count < max_callbacks; ++count) {
     Task* const task = inbox.pop();
     if (task == nullptr) break;
-    task->run();
+    run_task<IsTraced>(task);
     found = true;
   }
   return found;
+}
+
+/// The tasks of a persona that has some are an interval.
+[[gnu::cold, gnu::noinline]] bool run_traced_tasks(persona& of) {
+  if (PersonaAccess::own(of).is_empty() && PersonaAccess::inbox(of).is_empty()) return false;
+  char name[56];
+  name_persona(of, name, sizeof name);
+  gex_Annotation_Begin(name);
+  const bool found = run_tasks<true>(of);
+  gex_Annotation_End(name);
+  return found;
+}
+
+/// All personas of the process.
+struct Personas {
+  std::mutex mutex;
+  std::uint32_t made = 0;
+  persona* first = nullptr;
+};
+Personas& personas() {
+  static auto* const made = new Personas;
+  return *made;
 }
 
 }  // namespace
@@ -117,19 +182,63 @@ bool make_progress(progress_level level) {
   if (!may_run) return found;
   ++this_thread.callbacks;
   for (persona_scope* scope = &top(); scope != nullptr; scope = PersonaAccess::below(*scope)) {
-    found |= run_tasks(PersonaAccess::of(*scope));
+    persona& of = PersonaAccess::of(*scope);
+    if (is_traced) {
+      found |= run_traced_tasks(of);
+    } else {
+      found |= run_tasks<false>(of);
+    }
   }
   --this_thread.callbacks;
   return found;
 }
 
-void wait_step(const char* call, unsigned& idle_steps) {
-  require_unrestricted(call);
-  if (make_progress(progress_level::user)) {
-    idle_steps = 0;
-  } else if (++idle_steps > (process().is_crowded ? 10u : 1000u)) {
-    sched_yield();
+std::uint32_t current_persona_number() {
+  return PersonaAccess::number(current_persona());
+}
+
+void require_owner(std::uint32_t number, const char* call) {
+  for (persona_scope* scope = &top(); scope != nullptr; scope = PersonaAccess::below(*scope)) {
+    if (PersonaAccess::number(PersonaAccess::of(*scope)) == number) return;
   }
+  const std::lock_guard<std::mutex> lock(personas().mutex);
+  for (persona* at = personas().first; at != nullptr; at = PersonaAccess::next(*at)) {
+    if (PersonaAccess::number(*at) != number || PersonaAccess::holder(*at) == nullptr) continue;
+    fatal_error(
+        "the future, or promise, belongs to a persona that another thread holds; only that thread "
+        "may use it: have persona::lpc run there what is to be done",
+        call);
+  }
+}
+
+const char* personas_with_calls() {
+  const std::lock_guard<std::mutex> lock(personas().mutex);
+  const char* text = nullptr;
+  for (persona* at = personas().first; at != nullptr; at = PersonaAccess::next(*at)) {
+    if (!PersonaAccess::inbox(*at).has_tasks() || at->active_with_caller()) continue;
+    if (PersonaAccess::holder(*at) == nullptr) {
+      return ", while lpcs are queued on a persona that no thread holds";
+    }
+    text = ", while lpcs are queued on a persona of another thread, which makes no progress";
+  }
+  return text;
+}
+
+void warn_of_lost_calls() {
+  std::size_t count = 0;
+  {
+    const std::lock_guard<std::mutex> lock(personas().mutex);
+    for (persona* at = personas().first; at != nullptr; at = PersonaAccess::next(*at)) {
+      const bool is_held = PersonaAccess::holder(*at) != nullptr;
+      if (PersonaAccess::inbox(*at).has_tasks() && !is_held) ++count;
+    }
+  }
+  if (count == 0) return;
+  std::fprintf(stderr,
+               "upcxx: rank %d: upcxx::finalize: warning: lpcs are queued on %zu persona%s that no "
+               "thread holds, and have not run; a thread runs them by progress() within a "
+               "persona_scope\n",
+               job.rank_me, count, count == 1 ? "" : "s");
 }
 
 void watch(Operation* operation) {
@@ -142,6 +251,21 @@ void watch(Operation* operation) {
 
 using detail::PersonaAccess;
 using detail::this_thread;
+
+persona::persona() {
+  detail::Personas& all = detail::personas();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  number_ = ++all.made;
+  next_ = std::exchange(all.first, this);
+}
+
+void persona::end() {
+  detail::Personas& all = detail::personas();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  persona** link = &all.first;
+  while (*link != this) link = &(*link)->next_;
+  *link = next_;
+}
 
 persona_scope::persona_scope(persona& with, void* mutex, void (*unlock)(void*))
     : persona_(&with), below_(&detail::top()), mutex_(mutex), unlock_(unlock) {

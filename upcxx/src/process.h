@@ -28,8 +28,10 @@ struct Process {
   /// Calls of init() without their finalize().
   int depth = 0;
   bool has_joined = false;
-  /// More ranks on this host than processors: a rank that waits yields early.
-  bool is_crowded = false;
+  /// Open calls are noted, for hang reports.
+  bool is_watched = false;
+  /// A remote call makes user progress while more have arrived here than this rank keeps.
+  bool makes_room = false;
   /// Arrived messages that have not run: above it nothing is received but while waiting for room.
   std::size_t max_backlog_kibibytes = 64 << 10;
   std::vector<std::intptr_t> displacements;
@@ -46,8 +48,19 @@ inline Process& process() {
   return made_process != nullptr ? *made_process : make_process();
 }
 
+/// Steps of a wait in which nothing happens before the processor is given to others: few where
+/// there are more ranks on this host than processors.
+extern unsigned quick_steps;
+/// The job is traced: waits and tasks are intervals.
+extern bool is_traced;
+
 /// Polls, and runs callbacks if the level is user. Whether anything was found to do.
 bool make_progress(progress_level level);
+
+/// Warns of personas that have calls and that no thread holds.
+void warn_of_lost_calls();
+/// What follows a description of a wait if another persona has calls to run; otherwise nullptr.
+const char* personas_with_calls();
 
 /// The barrier that a collective call which ends something begins with.
 void enter(const team& of, entry_barrier how, const char* call);

@@ -4,6 +4,7 @@
 #include <upcxx/operation.hpp>
 
 #include "process.h"
+#include "waiting.h"
 
 namespace upcxx {
 namespace {
@@ -23,10 +24,8 @@ std::uint64_t mix(std::uint64_t number) {
 
 void wait_for_barrier(const team& of, const char* call) {
   gex_Event_t event = gex_Coll_BarrierNB(handle_of(of, call), 0);
-  unsigned idle_steps = 0;
-  while (event != GEX_EVENT_INVALID && gex_Event_Test(event) != GASNET_OK) {
-    detail::wait_step(call, idle_steps);
-  }
+  if (event == GEX_EVENT_INVALID) return;
+  detail::wait_for([&] { return gex_Event_Test(event) == GASNET_OK; }, call, nullptr, 0, event);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <unordered_set>
 #include <upcxx/upcxx.hpp>
 #include <vector>
@@ -186,7 +187,34 @@ void teams_and_collectives() {
 }
 
 /// Ends the job with one line.
+void misuse_of_personas(const std::string& what) {
+  if (what == "thread") {
+    upcxx::promise<int> value;
+    std::thread([&] { value.get_future().then([](int) {}); }).join();
+  }
+  if (what == "destroyed") {
+    upcxx::persona other;
+    other.lpc_ff([] {});
+  }
+  if (what == "lost") {
+    (new upcxx::persona)->lpc_ff([] {});
+    upcxx::finalize();
+    std::exit(1);
+  }
+}
+
+/// No rank goes on: what each waits for is reported.
+void hang() {
+  if (upcxx::rank_me() == 0)
+    upcxx::rpc(1, [] { return upcxx::promise<int>().get_future(); }).wait();
+  if (upcxx::rank_me() == 1) (new upcxx::persona)->lpc([] {}).wait();
+  upcxx::barrier();
+}
+
+/// Ends the job with one line.
 void misuse(const std::string& what) {
+  if (what == "hang") hang();
+  misuse_of_personas(what);
   upcxx::rpc_ff(
       upcxx::rank_me(),
       [](const std::string& call) {

@@ -12,6 +12,8 @@ MISTAKES = [
     ("std::unique_ptr<int> p; upcxx::rpc(0, [](std::unique_ptr<int>) {}, p);",
      "an argument of the rpc cannot be sent"),
     ("std::string s; upcxx::rpc_ff(0, [s] {});", "the function of the rpc cannot be sent"),
+    ("upcxx::rpc_ff(0, [](const char*) {}, \"text\");",
+     "a string literal, or another array of C, is no argument of an rpc"),
     ("int x = 0; upcxx::rpc_ff(0, [](int&) {}, x);",
      "the function cannot be called with these arguments as they arrive"),
     ("upcxx::rpc(0, upcxx::source_cx::as_future(), [] {});",

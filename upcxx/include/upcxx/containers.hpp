@@ -8,6 +8,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -185,6 +186,17 @@ struct Serializer<std::array<T, N>> {
     auto* const result = ::new (room) type;
     for (auto& element : *result) element = reader.read<T>();
     return result;
+  }
+};
+/// As a reference: what it refers to.
+template <class T>
+struct Serializer<std::reference_wrapper<T>> {
+  using type = deserialized_type_t<T>;
+  static void serialize(Writer& writer, const std::reference_wrapper<T>& value) {
+    writer.write(value.get());
+  }
+  static type* deserialize(Reader& reader, void* room) {
+    return ::new (room) type(reader.read<std::remove_const_t<T>>());
   }
 };
 template <class T>

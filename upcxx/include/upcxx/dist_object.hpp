@@ -5,6 +5,7 @@
 #define UPCXX_DIST_OBJECT_HPP_
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 
 #include <upcxx/registry.hpp>
@@ -14,6 +15,14 @@ namespace upcxx {
 
 template <class T>
 class dist_object;
+
+namespace detail {
+/// Never made: in no list but an empty one.
+class Nothing {
+  enum class Never {};
+  explicit Nothing(Never);
+};
+}  // namespace detail
 
 /// For constructors of objects that activate() names later.
 struct inactive_t {};
@@ -52,6 +61,10 @@ class dist_object {
   dist_object() = default;
   /// Collective over the team.
   dist_object(T value, const upcxx::team& of = world()) : value_(std::move(value)) { activate(of); }
+  /// The like with a default value: `dist_object<T> object({})`, which would be ambiguous
+  /// otherwise.
+  dist_object(std::initializer_list<detail::Nothing>, const upcxx::team& of = world())
+      : dist_object(T(), of) {}
   template <class... Arguments>
   explicit dist_object(const upcxx::team& of, Arguments&&... arguments)
       : value_(std::in_place, std::forward<Arguments>(arguments)...) {

@@ -16,9 +16,10 @@ class future;
 
 namespace detail {
 
-/// One step of waiting: user progress, and the processor to others if nothing happens. Ends the job
-/// if the caller is in a callback, where what it waits for cannot happen.
-UPCXXI_EXPORT void wait_step(const char* call, unsigned& idle_steps);
+/// Makes user progress until the state is ready; 1 stands for one that never is. Ends the job if
+/// the caller is in a callback, where what it waits for cannot happen.
+UPCXXI_EXPORT void wait_until_ready(StateBase* const& state, const char* call, const char* file,
+                                    unsigned line);
 
 /// Values that a future may carry in itself.
 template <class T>
@@ -198,18 +199,20 @@ class future {
   }
 
   /// Makes user progress until the future is ready. Not in callbacks.
+  /// Hang reports name the place of the call.
   template <int I = -1>
-  decltype(auto) wait() const {
-    wait_for("future::wait");
+  decltype(auto) wait(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) const {
+    wait_for("future::wait", file, line);
     return result<I>();
   }
   template <int I = -1>
-  decltype(auto) wait_reference() const {
-    wait_for("future::wait_reference");
+  decltype(auto) wait_reference(const char* file = __builtin_FILE(),
+                                unsigned line = __builtin_LINE()) const {
+    wait_for("future::wait_reference", file, line);
     return result_reference<I>();
   }
-  Values wait_tuple() const {
-    wait_for("future::wait_tuple");
+  Values wait_tuple(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) const {
+    wait_for("future::wait_tuple", file, line);
     return values();
   }
   /// Calls `progress` instead of user progress.
@@ -240,6 +243,7 @@ class future {
     } else if (!is_shared()) {
       return Result();
     } else {
+      state_->require_owner("future::then");
       auto* const state =
           new detail::ThenState<future, std::decay_t<Function>>(std::forward<Function>(function));
       state_->add(state);
@@ -293,17 +297,10 @@ class future {
       return detail::State<T...>::values_of(*state_);
     }
   }
-  void wait_for(const char* call) const {
-    unsigned idle_steps = 0;
-    while (!is_ready()) {
-      if (!is_shared()) {
-        fatal_error(
-            "the future was made by its default constructor, or moved from, and never becomes "
-            "ready; wait for one that a promise or an operation gave",
-            call);
-      }
-      detail::wait_step(call, idle_steps);
-    }
+  void wait_for(const char* call, const char* file, unsigned line) const {
+    if (is_ready()) return;
+    if (is_shared()) state_->require_owner(call);
+    detail::wait_until_ready(state_, call, file, line);
   }
 
   // nullptr: ready, with the values in room_. never(): never ready.

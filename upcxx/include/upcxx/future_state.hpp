@@ -33,15 +33,38 @@ class Callback {
   ~Callback() = default;
 };
 
+/// The number of the calling thread's current persona.
+UPCXXI_EXPORT std::uint32_t current_persona_number();
+
+/// Ends the job if another thread than the caller holds the persona.
+UPCXXI_EXPORT void require_owner(std::uint32_t persona, const char* call);
+
 class StateBase : public Record {
  public:
   /// Ready after `pending` fulfilments; the caller has the first reference.
-  explicit StateBase(std::intptr_t pending) : pending(pending), last_(&first_) {}
+  explicit StateBase(std::intptr_t pending)
+      :
+#ifndef UPCXX_CODEMODE
+        owner_(current_persona_number()),
+#endif
+        pending(pending),
+        last_(&first_) {
+  }
   StateBase(const StateBase&) = delete;
   StateBase& operator=(const StateBase&) = delete;
   virtual ~StateBase();
 
-  bool is_ready() const { return pending == 0; }
+  bool is_ready() const {
+    return pending == 0;
+  }
+  /// In debug mode: the caller uses the future, or its promise.
+  void require_owner(const char* call) const {
+#ifndef UPCXX_CODEMODE
+    if (owner_ != 0) detail::require_owner(owner_, call);
+#else
+    (void)call;
+#endif
+  }
 
   StateBase* retain() {
     ++references;
@@ -72,10 +95,20 @@ class StateBase : public Record {
   }
 
   /// Where the values are: here, or in a state that this one depended on.
-  StateBase* holder() const { return holder_; }
-  void take_values_of(StateBase& source) { holder_ = source.holder_->retain(); }
+  StateBase* holder() const {
+    return holder_;
+  }
+  void take_values_of(StateBase& source) {
+    holder_ = source.holder_->retain();
+  }
 
-  std::intptr_t references = 1;
+  std::int32_t references = 1;
+
+ private:
+  // In debug mode, the persona that the future belongs to.
+  std::uint32_t owner_ = 0;
+
+ public:
   std::intptr_t pending;
 
  private:

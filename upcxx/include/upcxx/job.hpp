@@ -21,8 +21,8 @@ namespace detail {
 struct Job {
   intrank_t rank_me;
   intrank_t rank_n;
-  /// A remote call makes user progress while more have arrived here than this rank keeps.
-  bool makes_room;
+  /// A remote call does more than to send: it makes room, or is noted for hang reports.
+  bool has_long_calls;
   /// By rank: what is added to an address of its shared heap for the address here; no_displacement
   /// where this process does not share its memory.
   const std::intptr_t* displacements;

@@ -39,7 +39,10 @@ class CallRecord : public Record, public Task {
  protected:
   /// An answer of up to `room_bytes` is copied to `room`, aligned to 16 bytes.
   CallRecord(Run run, unsigned char* room, std::size_t room_bytes)
-      : Task(run), initiator_(&current_persona()), room_(room), room_bytes_(room_bytes) {}
+      : Task(run),
+        initiator_(&current_persona()),
+        room_(room),
+        room_bytes_(std::ptrdiff_t(room_bytes)) {}
   ~CallRecord() = default;
 
   const unsigned char* answer() const { return message_ == nullptr ? room_ : message_->payload(); }
@@ -51,9 +54,16 @@ class CallRecord : public Record, public Task {
   friend struct MessageAccess;
   persona* initiator_;
   unsigned char* room_;
-  std::size_t room_bytes_;
+  // Below 0 of a call that is noted.
+  std::ptrdiff_t room_bytes_;
   // The answer, if it has more bytes.
   Message* message_ = nullptr;
+};
+
+/// Where a call is made: known in debug mode.
+struct Place {
+  const char* file = nullptr;
+  unsigned line = 0;
 };
 
 /// What a message does that finds no room.
@@ -73,7 +83,7 @@ class UPCXXI_EXPORT Outgoing {
 
   Outgoing(intrank_t target, std::size_t bytes, Begin begin = Begin::always)
       : target_(target), bytes_(bytes) {
-    if (bytes > max_small_bytes || begin != Begin::always || job.makes_room || target < 0 ||
+    if (bytes > max_small_bytes || begin != Begin::always || job.has_long_calls || target < 0 ||
         target >= job.rank_n) {
       prepare(begin);
     }
@@ -85,12 +95,13 @@ class UPCXXI_EXPORT Outgoing {
   /// Nothing has been begun, for lack of room.
   bool is_refused() const { return way_ == Way::refused; }
   unsigned char* payload() { return way_ == Way::small ? small_ : payload_; }
-  /// For the target's master persona, which runs the function of this token (code_token).
-  void send(std::uint64_t function) {
+  /// For the target's master persona, which runs the function of this token (code_token). `call`
+  /// is what an answer is for, if there is one; `place` is where it was made.
+  void send(std::uint64_t function, CallRecord* call = nullptr, Place place = {}) {
     if (way_ == Way::small) {
       send_small(target_, function, small_, bytes_);
     } else {
-      send_prepared(function, nullptr);
+      send_call(function, call, place);
     }
   }
   /// To the initiator of a call.
@@ -103,8 +114,9 @@ class UPCXXI_EXPORT Outgoing {
   }
 
  private:
-  enum class Way { refused, small, self, medium, fragments };
+  enum class Way { refused, small, small_noted, self, medium, fragments };
   void prepare(Begin begin);
+  void send_call(std::uint64_t function, CallRecord* call, Place place);
   void send_prepared(std::uint64_t function, CallRecord* call);
   void send_fragments(std::uint64_t function, std::uint64_t call);
 

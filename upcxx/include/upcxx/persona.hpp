@@ -38,6 +38,7 @@ class Task {
  private:
   friend class Inbox;
   friend class OwnTasks;
+  friend struct PersonaAccess;
   std::atomic<Task*> next_{nullptr};
   // One pointer, and not a table: for most tasks it is the function that a message names.
   Run run_;
@@ -47,6 +48,8 @@ class Task {
 class Inbox {
  public:
   Inbox() : last_(&stub_), first_(&stub_) {}
+  /// Returns true if there are tasks; any thread, of that moment.
+  bool has_tasks() const { return last_.load(std::memory_order_relaxed) != &stub_; }
 
   void push(Task* task) {
     task->next_.store(nullptr, std::memory_order_relaxed);
@@ -138,7 +141,13 @@ class Lpc;
 
 class persona {
  public:
-  persona() = default;
+  UPCXXI_EXPORT persona();
+  ~persona() {
+    UPCXXI_CHECK(inbox_.is_empty(),
+                 "~persona: lpcs of the persona have not run; its thread makes progress() until "
+                 "they have");
+    end();
+  }
   persona(const persona&) = delete;
   persona& operator=(const persona&) = delete;
 
@@ -160,11 +169,15 @@ class persona {
   friend struct detail::PersonaAccess;
   friend persona_scope& default_persona_scope();
 
+  UPCXXI_EXPORT void end();
+
   detail::Inbox inbox_;
   detail::OwnTasks own_;
   detail::Operation* operations_ = nullptr;
   std::atomic<const detail::ThreadState*> holder_{nullptr};
   int scopes_ = 0;
+  std::uint32_t number_;  // from 1
+  persona* next_;         // of all
 };
 
 /// Puts a persona on top of the calling thread's stack, for as long as the scope lives. The form
@@ -212,6 +225,12 @@ UPCXXI_EXPORT void discharge(persona_scope& scope = top_persona_scope());
 namespace detail {
 
 struct PersonaAccess {
+  static std::uint32_t number(const persona& of) { return of.number_; }
+  static persona*& next(persona& of) { return of.next_; }
+  static const ThreadState* holder(const persona& of) {
+    return of.holder_.load(std::memory_order_relaxed);
+  }
+  static Task::Run function(const Task& task) { return task.run_; }
   static Inbox& inbox(persona& of) { return of.inbox_; }
   static OwnTasks& own(persona& of) { return of.own_; }
   static Operation*& operations(persona& of) { return of.operations_; }

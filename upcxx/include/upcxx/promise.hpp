@@ -29,6 +29,7 @@ class promise {
 
   /// Adds dependencies to a promise that has some left.
   void require_anonymous(std::intptr_t count) const {
+    state_->require_owner("promise::require_anonymous");
     UPCXXI_CHECK(count >= 0, "promise::require_anonymous: the count is negative");
     UPCXXI_CHECK(state_->pending > 0,
                  "promise::require_anonymous: the promise has been fulfilled already");
@@ -36,6 +37,7 @@ class promise {
   }
   /// Meets dependencies. With the last one the future becomes ready, and its callbacks run.
   void fulfill_anonymous(std::intptr_t count) const {
+    state_->require_owner("promise::fulfill");
     UPCXXI_CHECK(count >= 0 && count <= state_->pending,
                  "promise::fulfill_anonymous: there are fewer dependencies left");
     if (count == 0 || (state_->pending -= count) > 0) return;

@@ -90,6 +90,7 @@ class Execution {
  public:
   using Returned = decltype(std::declval<Target&&>()(
       Travels<A>::arrives(std::declval<deserialized_type_t<typename Travels<A>::type>&>())...));
+  static constexpr bool has_answer = HasAnswer;
   static constexpr bool is_asynchronous = is_future<std::decay_t<Returned>>;
 
   struct NoAnswer {};
@@ -172,15 +173,52 @@ class Execution {
 };
 
 template <class Execution, class Function, class... A>
-void send_call(Outgoing& outgoing, const typename Execution::Header& header,
+void send_call(Outgoing& outgoing, const typename Execution::Header& header, Place place,
                const Function& function, const A&... arguments) {
   static const std::uint64_t token = token_of(&Execution::run);
   Writer writer(outgoing.payload());
   writer.write(header);
   writer.write(function);
   (writer.write(Travels<A>::departs(arguments)), ...);
-  outgoing.send(token);
+  if constexpr (Execution::has_answer) {
+    outgoing.send(token, header.call, place);
+  } else {
+    outgoing.send(token);
+  }
 }
+
+#ifdef UPCXX_CODEMODE
+using Target = intrank_t;
+inline intrank_t rank_of(intrank_t target) {
+  return target;
+}
+inline Place place_of(intrank_t) {
+  return {};
+}
+#else
+/// A rank, and where it was given to a call.
+class PlacedTarget {
+ public:
+  template <class Rank,
+            class = std::enable_if_t<std::is_convertible<const Rank&, intrank_t>::value>>
+  PlacedTarget(const Rank& rank, const char* file = __builtin_FILE(),
+               unsigned line = __builtin_LINE())
+      : rank_(static_cast<intrank_t>(rank)), place_{file, line} {}
+  intrank_t rank() const { return rank_; }
+  Place place() const { return place_; }
+
+ private:
+  intrank_t rank_;
+  Place place_;
+};
+using Target = PlacedTarget;
+inline intrank_t rank_of(const PlacedTarget& target) {
+  return target.rank();
+}
+inline Place place_of(const PlacedTarget& target) {
+  return target.place();
+}
+#endif
 
 /// What an answer of these values takes if that is known and little, otherwise 0.
 template <class... R>
@@ -248,6 +286,9 @@ struct CallRequirements {
   static_assert(is_serializable<Plain<Function>>::value,
                 "the function of the rpc cannot be sent: what it has captured is not trivially "
                 "copyable; pass that as an argument");
+  static_assert((!std::is_array<A>::value && ...),
+                "a string literal, or another array of C, is no argument of an rpc: pass a "
+                "std::string or std::array, or make_view() of its elements");
   static_assert(are_sendable<A...>,
                 "an argument of the rpc cannot be sent: it is not trivially copyable, and has no "
                 "UPCXX_SERIALIZED_FIELDS, UPCXX_SERIALIZED_VALUES or upcxx_serialization");
@@ -258,8 +299,8 @@ struct CallRequirements {
 };
 
 template <class... Action, class Function, class... A>
-auto call(Begin begin, intrank_t target, const completions<Action...>& how, Function&& function,
-          const A&... arguments) {
+auto call(Begin begin, intrank_t target, Place place, const completions<Action...>& how,
+          Function&& function, const A&... arguments) {
   static_assert(CallRequirements<Function, PlainArgument<A>...>::are_met, "");
   static_assert(has_event<Event::operation, Action...>,
                 "an rpc needs a completion of the operation; rpc_ff has no answer");
@@ -276,8 +317,8 @@ auto call(Begin begin, intrank_t target, const completions<Action...>& how, Func
   if (outgoing.is_refused()) throw experimental::network_busy();
   auto* const record = new Call(how.actions);
   return start(record, [&] {
-    send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {record, job.rank_me}, plain,
-                                                         arguments...);
+    send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {record, job.rank_me}, place,
+                                                         plain, arguments...);
     record->source_is_over();
   });
 }
@@ -292,7 +333,7 @@ auto call_ff(Begin begin, intrank_t target, const completions<Action...>& how, F
   Outgoing outgoing(target, measure(plain, Travels<PlainArgument<A>>::departs(arguments)...),
                     begin);
   if (outgoing.is_refused()) throw experimental::network_busy();
-  send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {}, plain, arguments...);
+  send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {}, {}, plain, arguments...);
   return std::apply(
       [](const Action&... action) { return as_result(std::tuple_cat(notify_now(action)...)); },
       how.actions);
@@ -343,11 +384,11 @@ namespace detail {
 
 // `first` are completions or the function.
 template <class First, class... More>
-auto rpc_by(Begin begin, intrank_t target, const First& first, const More&... more) {
+auto rpc_by(Begin begin, intrank_t target, Place place, const First& first, const More&... more) {
   if constexpr (is_completions<First>) {
-    return call(begin, target, first, more...);
+    return call(begin, target, place, first, more...);
   } else {
-    return call(begin, target, operation_cx::as_future(), first, more...);
+    return call(begin, target, place, operation_cx::as_future(), first, more...);
   }
 }
 template <class First, class... More>
@@ -364,12 +405,14 @@ auto rpc_ff_by(Begin begin, intrank_t target, const First& first, const More&...
 /// Calls a function on another rank; the future has what it returns, or what the future that it
 /// returns will have.
 template <class First, class... More>
-auto rpc(intrank_t target, First&& first, More&&... more) {
-  return detail::rpc_by(detail::Begin::always, target, first, more...);
+auto rpc(detail::Target target, First&& first, More&&... more) {
+  return detail::rpc_by(detail::Begin::always, detail::rank_of(target), detail::place_of(target),
+                        first, more...);
 }
 template <class First, class... More>
-auto rpc(const team& of, intrank_t target, First&& first, More&&... more) {
-  return rpc(of[target], std::forward<First>(first), std::forward<More>(more)...);
+auto rpc(const team& of, detail::Target target, First&& first, More&&... more) {
+  return detail::rpc_by(detail::Begin::always, of[detail::rank_of(target)],
+                        detail::place_of(target), first, more...);
 }
 
 /// The like without an answer.
@@ -387,12 +430,16 @@ namespace experimental {
 /// The like, where a call that would have to wait for room throws network_busy instead; nothing has
 /// happened then.
 template <class First, class... More>
-auto rpc_immediate(intrank_t target, First&& first, More&&... more) {
-  return upcxx::detail::rpc_by(upcxx::detail::Begin::if_there_is_room, target, first, more...);
+auto rpc_immediate(upcxx::detail::Target target, First&& first, More&&... more) {
+  return upcxx::detail::rpc_by(upcxx::detail::Begin::if_there_is_room,
+                               upcxx::detail::rank_of(target), upcxx::detail::place_of(target),
+                               first, more...);
 }
 template <class First, class... More>
-auto rpc_immediate(const team& of, intrank_t target, First&& first, More&&... more) {
-  return rpc_immediate(of[target], std::forward<First>(first), std::forward<More>(more)...);
+auto rpc_immediate(const team& of, upcxx::detail::Target target, First&& first, More&&... more) {
+  return upcxx::detail::rpc_by(upcxx::detail::Begin::if_there_is_room,
+                               of[upcxx::detail::rank_of(target)], upcxx::detail::place_of(target),
+                               first, more...);
 }
 template <class First, class... More>
 auto rpc_ff_immediate(intrank_t target, First&& first, More&&... more) {

@@ -20,8 +20,10 @@ template <class T>
 using optional = std::optional<T>;
 using std::bad_optional_access;
 using std::in_place;
+using std::in_place_t;
 using std::make_optional;
 using std::nullopt;
+using std::nullopt_t;
 
 /// Specialised by programs, with the members of upcxx_serialization.
 template <class T>

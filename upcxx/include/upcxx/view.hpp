@@ -89,6 +89,8 @@ class view {
   Iterator cend() const { return end_; }
   auto rbegin() const { return std::make_reverse_iterator(end_); }
   auto rend() const { return std::make_reverse_iterator(begin_); }
+  auto crbegin() const { return rbegin(); }
+  auto crend() const { return rend(); }
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   reference operator[](std::size_t index) const { return begin_[difference_type(index)]; }
