@@ -1,5 +1,5 @@
 /** @file
- * Annotations: a layer above libgex says what its threads wait for and do. Calls of libgex's own,
+ * Annotations: a layer above libgex states what its threads wait for and do. Calls of libgex's own,
  * which no specification has. Included by itself.
  *
  * Hang reports (docs/hangs.md) show what a thread waits for, and traces (docs/tracing.md) what it
@@ -27,9 +27,10 @@ extern "C" {
 #define GEX_ANNOTATION_HANG_REPORT 2
 /**@}*/
 
-/** Who reads annotations in this job.
+/** The readers of annotations in this job.
  *
- * It does not change after gex_Client_Init: a layer asks once, and makes nothing in vain.
+ * They do not change after gex_Client_Init: a layer asks once, and makes no annotation without
+ * need.
  *
  * @return An OR of #GEX_ANNOTATION_TRACE and #GEX_ANNOTATION_HANG_REPORT; 0 before gex_Client_Init.
  * @par Context
@@ -49,11 +50,11 @@ GEX_EXPORT_ int gex_Annotation_QueryReaders(void);
  * for in any job (`gexrun --report`), shows it between the two calls.
  *
  * Wait takes some nanoseconds where it changes nothing, and 100 where it does: a loop makes it in
- * each turn once it has polled in vain for some microseconds, because what the layer runs between
- * two polls may have waited for something else.
+ * each turn once its polls have found nothing for some microseconds, because what the layer runs
+ * between two polls may have waited for something else.
  *
  * @param text     What follows "waits in": the layer's call, its place, what for. Copied, up to 159
- *                 bytes. The same for all ranks that wait for the same: without ranks' numbers.
+ *                 bytes. Ranks that wait for one thing have one text: without their numbers.
  * @param jobrank  Whose action is awaited; #GEX_RANK_INVALID if that is not known.
  * @param event    A current event that is awaited, of which the report shows what it stands for, or
  *                 #GEX_EVENT_INVALID.
@@ -61,7 +62,8 @@ GEX_EXPORT_ int gex_Annotation_QueryReaders(void);
  * Any thread, not in handlers; no effect before gex_Client_Init.
  * @par Example
  * @code
- * while (!answered) {
+ * int turns = 0;
+ * while (!finished) {
  *   gasnet_AMPoll();
  *   if (++turns > 1000) gex_Annotation_Wait("task_wait (solver.c:41)", peer, GEX_EVENT_INVALID);
  * }
@@ -88,7 +90,7 @@ GEX_EXPORT_ void gex_Annotation_EndWait(void);
  * @par Example
  * @code
  * gex_Annotation_Begin("task");
- * run(task);
+ * compute();
  * gex_Annotation_End("task");
  * @endcode
  * @par Specification

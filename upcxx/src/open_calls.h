@@ -17,7 +17,7 @@ struct OpenCalls {
   intrank_t oldest_target;
   Place oldest_place;
 };
-/// Those that the calling thread has begun.
+/// The calls that the calling thread has begun.
 OpenCalls open_calls();
 
 }  // namespace upcxx::detail

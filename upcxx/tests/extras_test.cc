@@ -2,6 +2,7 @@
 #include <string>
 #include <upcxx/extras/aggregator.hpp>
 #include <upcxx/extras/alltoall.hpp>
+#include <upcxx/extras/bytes.hpp>
 #include <upcxx/extras/dist_array.hpp>
 #include <upcxx/extras/gather.hpp>
 #include <upcxx/extras/hash_map.hpp>
@@ -160,6 +161,7 @@ void queue() {
 
 int main() {
   upcxx::init();
+  REQUIRE(from_bytes<std::string>(to_bytes(std::string("text"))) == "text");
   collectives();
   quiet();
   aggregation();

@@ -186,6 +186,26 @@ void teams_and_collectives() {
   REQUIRE(local[local.rank_me()] == me && upcxx::local_team_contains(me));
 }
 
+/// They live until the process ends, which is after finalize().
+upcxx::team static_team;
+upcxx::dist_object<std::string> static_object;
+upcxx::atomic_domain<int> static_domain;
+upcxx::persona static_persona;
+future<int> static_future;
+promise<std::string> static_promise;
+upcxx::gpu_heap_allocator static_allocator;
+
+void static_objects() {
+  static_team = upcxx::world().split(0, upcxx::rank_me());
+  static_object = upcxx::dist_object<std::string>("text", static_team);
+  static_domain = upcxx::atomic_domain<int>({upcxx::atomic_op::load});
+  static_allocator = upcxx::make_gpu_allocator(1 << 16);
+  static_future = static_persona.lpc([] { return 1; });
+  const upcxx::persona_scope scope(static_persona);
+  upcxx::progress();
+  REQUIRE(static_future.wait() == 1 && upcxx::rank_n() == static_team.rank_n());
+}
+
 /// Ends the job with one line.
 void misuse_of_personas(const std::string& what) {
   if (what == "thread") {
@@ -237,6 +257,7 @@ int main(int argc, char** argv) {
   pointers();
   put_and_get();
   teams_and_collectives();
+  static_objects();
   upcxx::finalize();
   upcxx::barrier();
   upcxx::finalize();

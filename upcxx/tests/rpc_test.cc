@@ -1,6 +1,7 @@
 // Serialization and remote procedure calls between all ranks. Prints nothing and ends with 0 if all
 // is right.
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -180,6 +181,24 @@ void calls() {
                 target, [](int (*function)(int)) { return function(5); }, twice)
                 .wait() == 10);
 
+    // A function of another file than the program, which lies elsewhere in each process.
+    REQUIRE(rpc(target, static_cast<int (*)(int)>(std::abs), -4).wait() == 4);
+    // What waits elsewhere, as a copy does, is returned by the function of a call.
+    const auto here = upcxx::new_<int>(me);
+    REQUIRE(rpc(
+                target,
+                [](upcxx::global_ptr<int> from) {
+                  const auto own = upcxx::new_<int>(0);
+                  return upcxx::copy(from, own, 1).then([own] {
+                    const int value = *own.local();
+                    upcxx::delete_(own);
+                    return value;
+                  });
+                },
+                here)
+                .wait() == me);
+    upcxx::delete_(here);
+
     // What a function returns is awaited at the target, and its arguments live until then.
     const std::vector<int> numbers{1, 2, 3};
     REQUIRE(rpc(
@@ -240,7 +259,19 @@ void without_answer() {
                   },
                   of[std::size_t(peer)], std::string("arrived")));
   upcxx::discharge();
+  REQUIRE(!upcxx::progress_required());
   while (arrived == 0) upcxx::progress();
+  // In a callback, too, and what other personas have begun is theirs to wait for.
+  upcxx::promise<> discharged;
+  upcxx::current_persona().lpc_ff([&] {
+    upcxx::rput(77L, of[std::size_t(peer)], upcxx::operation_cx::as_promise(discharged));
+    upcxx::persona other;
+    const upcxx::persona_scope scope(other);
+    upcxx::discharge();
+    REQUIRE(!upcxx::progress_required() && upcxx::in_progress());
+  });
+  upcxx::progress();
+  discharged.finalize().wait();
   upcxx::barrier();
   upcxx::delete_(mine);
 }
@@ -316,6 +347,25 @@ void calls_make_room() {
   while (runs < count) upcxx::progress();
 }
 
+/// More operations under way than 16 bits count, on one promise and each with a future.
+void many_events() {
+  constexpr int count = 70000;
+  const int peer = (upcxx::rank_me() + 1) % upcxx::rank_n();
+  static int runs;
+  runs = 0;
+  upcxx::barrier();
+  upcxx::promise<> all;
+  future<> each = upcxx::make_future();
+  for (int i = 0; i < count; ++i) {
+    const auto done = upcxx::operation_cx::as_promise(all) | upcxx::operation_cx::as_future();
+    each = upcxx::when_all(each, rpc(peer, done, [] { ++runs; }));
+    if (i % 1000 == 0) upcxx::progress();
+  }
+  upcxx::when_all(each, all.finalize()).wait();
+  upcxx::barrier();
+  REQUIRE(runs == count);
+}
+
 struct Unmovable {
   explicit Unmovable(int value) : value(value) {}
   Unmovable(const Unmovable&) = delete;
@@ -345,6 +395,8 @@ void distributed_objects() {
   upcxx::barrier();
   upcxx::dist_object<std::vector<int>> moved(std::move(object));
   REQUIRE(!object.is_active() && &moved.id().here() == &moved && moved->back() == 9);
+  const upcxx::dist_object<std::map<int, std::string>> empty({});
+  REQUIRE(empty.is_active() && empty->empty());
   upcxx::dist_object<std::vector<int>> without{};
   REQUIRE(!without.is_active() && !without.has_value());
   without.emplace(3U, 4);
@@ -367,6 +419,7 @@ int main(int argc, char**) {
   without_answer();
   steady_state();
   threads();
+  many_events();
   distributed_objects();
   upcxx::finalize();
   return 0;

@@ -137,7 +137,7 @@ class Analysis {
     return std::make_shared<const Ranks>(peers.begin(), peers.end());
   }
 
-  /// A layer knows whom it waits for, or operations in flight are likely.
+  /// A layer has named the rank that it waits for, or operations in flight are likely.
   void explain_annotated(RankWait& wait, const RankReport& rank, const ThreadReport& thread) const {
     wait.why = "waits in " + thread.annotation;
     if (wait.op.peer)
