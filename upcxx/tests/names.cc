@@ -167,7 +167,7 @@ IS(is_convertible, decltype(upcxx::when_all(future<int>(), std::string(), future
 IS(is_convertible, decltype(upcxx::when_all()), future<>);
 IS(is_convertible, decltype(when_all(future<int>(), future<>())), future<int>);
 void promises(const promise<int>& one, const promise<>& none) {
-  const promise<int> copy(one);
+  IS(is_copy_constructible, promise<int>);
   const promise<int> several(3);
   IS(is_default_constructible, promise<int>);
   HAS_TYPE(void, none.require_anonymous(1));
