@@ -137,7 +137,7 @@ def build_targets(build, *targets):
 def try_declarations(tree, build):
     """What the rest of the tree has of the folder."""
     listed = run(["ctest", "--test-dir", build, "-N"])
-    check(f"job.conformance.{NAME}.2.par.check.1" in listed, "its lines of the cover are no tests")
+    check(f"job.conformance.{NAME}.2.seq.debug.1" in listed, "its lines of the cover are no tests")
     part = run(["ctest", "--test-dir", build, "-N", "-C", f"product-{NAME}"])
     check(f"job.conformance.{NAME}.2.seq.check.1" in part, f"there is no part product-{NAME}")
     run([sys.executable, "-B", tree / "tests/jobs/conformance/cover.py", "check"])
