@@ -140,6 +140,7 @@ bool run_tasks(persona& of) {
   for (int count = 0; count < max_callbacks; ++count) {
     Task* const task = inbox.pop();
     if (task == nullptr) break;
+    this_thread.takes_lpcs = true;
     run_task<IsTraced>(task);
     found = true;
   }

@@ -1,7 +1,5 @@
 #include "waiting.h"
 
-#include <sched.h>
-
 #include <cstdio>
 #include <cstring>
 
@@ -12,9 +10,8 @@ namespace upcxx::detail {
 
 namespace {
 
-// So many times the processor is given to others before the wait is shown: after about ten
-// microseconds.
-constexpr unsigned yields_unshown = 8;
+// So many idle steps later the wait is shown: after about ten microseconds.
+constexpr unsigned steps_unshown = 100;
 
 /// " (solver.cc:41)", without the folders.
 void append_place(char* text, std::size_t size, Place place) {
@@ -45,20 +42,21 @@ Waiting::~Waiting() {
 }
 
 bool Waiting::is_shown() const {
-  return yields_ > yields_unshown;
+  return idle_steps_ > quick_steps + steps_unshown;
 }
 
-void Waiting::step(gex_Event_t event) {
+bool Waiting::step(gex_Event_t event) {
   if (make_progress(progress_level::user)) {
     if (is_shown()) gex_Annotation_EndWait();
     idle_steps_ = 0;
-    yields_ = 0;
-    return;
+    return false;
   }
-  if (++idle_steps_ < quick_steps) return;
-  if (!is_shown() && ++yields_ > yields_unshown) make_text();
+  if (!is_shown()) {
+    ++idle_steps_;
+    if (is_shown()) make_text();
+  }
   if (is_shown()) gex_Annotation_Wait(text_, peer_, event);
-  sched_yield();
+  return idle_steps_ >= quick_steps;
 }
 
 void Waiting::make_text() {

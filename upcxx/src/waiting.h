@@ -2,6 +2,8 @@
 #ifndef UPCXX_SRC_WAITING_H_
 #define UPCXX_SRC_WAITING_H_
 
+#include <sched.h>
+
 #include "process.h"
 
 namespace upcxx::detail {
@@ -14,8 +16,9 @@ class Waiting {
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
 
-  /// User progress, and the processor to others if nothing happens.
-  void step(gex_Event_t event = GEX_EVENT_INVALID);
+  /// User progress. Returns true if nothing has happened for so long that others may have the
+  /// processor.
+  bool step(gex_Event_t event = GEX_EVENT_INVALID);
 
  private:
   void make_text();
@@ -25,7 +28,6 @@ class Waiting {
   const char* const file_;
   const unsigned line_;
   unsigned idle_steps_ = 0;
-  unsigned yields_ = 0;
   // What is shown of the wait, once it has lasted.
   gex_Rank_t peer_ = GEX_RANK_INVALID;
   char text_[160];
@@ -36,7 +38,10 @@ template <class Ready>
 [[gnu::cold, gnu::noinline]] void wait_long(Ready ready, const char* call, const char* file,
                                             unsigned line, gex_Event_t event) {
   Waiting waiting(call, file, line);
-  while (!ready()) waiting.step(event);
+  // Sleeps until libgex brings something, which lpcs of other threads are not.
+  GASNET_BLOCKUNTIL((waiting.step(event), ready()) || this_thread.takes_lpcs);
+  while (!ready())
+    if (waiting.step(event)) sched_yield();
 }
 
 /// Makes user progress until `ready()`, which may be that `event` is, and is not yet. Ends the job

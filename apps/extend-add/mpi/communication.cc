@@ -93,7 +93,7 @@ void add_children(Fronts& fronts, const Front& parent, MPI_Comm communicator) {
   }
   sent.place();
   received.place();
-  received.values.resize(std::size_t(received.begins.back() + received.counts.back()));
+  received.values.resize(std::size_t(received.begins.back()) + std::size_t(received.counts.back()));
   MPI_Alltoallv(sent.values.data(), sent.counts.data(), sent.begins.data(), MPI_DOUBLE,
                 received.values.data(), received.counts.data(), received.begins.data(), MPI_DOUBLE,
                 communicator);

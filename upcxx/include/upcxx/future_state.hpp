@@ -106,7 +106,7 @@ class StateBase : public Record {
 
  private:
   // In debug mode, the persona that the future belongs to.
-  std::uint32_t owner_ = 0;
+  [[maybe_unused]] std::uint32_t owner_ = 0;
 
  public:
   std::intptr_t pending;
