@@ -140,7 +140,6 @@ bool run_tasks(persona& of) {
   for (int count = 0; count < max_callbacks; ++count) {
     Task* const task = inbox.pop();
     if (task == nullptr) break;
-    this_thread.takes_lpcs = true;
     run_task<IsTraced>(task);
     found = true;
   }
@@ -192,6 +191,13 @@ bool make_progress(progress_level level) {
   }
   --this_thread.callbacks;
   return found;
+}
+
+bool may_get_lpcs() {
+  for (persona_scope* scope = &top(); scope != nullptr; scope = PersonaAccess::below(*scope)) {
+    if (PersonaAccess::gets_lpcs(PersonaAccess::of(*scope))) return true;
+  }
+  return false;
 }
 
 std::uint32_t current_persona_number() {

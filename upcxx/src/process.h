@@ -57,6 +57,9 @@ extern bool is_traced;
 /// Polls, and runs callbacks if the level is user. Whether anything was found to do.
 bool make_progress(progress_level level);
 
+/// Returns true if other threads have queued lpcs for the personas of the calling thread before.
+bool may_get_lpcs();
+
 /// Warns of personas that have calls and that no thread holds.
 void warn_of_lost_calls();
 /// What follows a description of a wait if another persona has calls to run; otherwise nullptr.

@@ -38,10 +38,18 @@ template <class Ready>
 [[gnu::cold, gnu::noinline]] void wait_long(Ready ready, const char* call, const char* file,
                                             unsigned line, gex_Event_t event) {
   Waiting waiting(call, file, line);
-  // Sleeps until libgex brings something, which lpcs of other threads are not.
-  GASNET_BLOCKUNTIL((waiting.step(event), ready()) || this_thread.takes_lpcs);
-  while (!ready())
-    if (waiting.step(event)) sched_yield();
+  // As GASNET_BLOCKUNTIL does, but for its poll, which is that of the step.
+  std::uint32_t pauses = 0;
+  while (!ready()) {
+    const bool is_idle = waiting.step(event);
+    if (ready()) return;
+    if (!may_get_lpcs()) {
+      gex_wait_pause_(&pauses);
+    } else if (is_idle) {
+      // In a pause it would sleep until libgex brings something, which lpcs are not.
+      sched_yield();
+    }
+  }
 }
 
 /// Makes user progress until `ready()`, which may be that `event` is, and is not yet. Ends the job

@@ -1,5 +1,7 @@
 // Ranks, shared heap, pointers, put and get, teams and collectives, between all ranks. Prints
 // nothing and ends with 0 if all is right; with a name of a misuse, ends by that one.
+#include <time.h>
+
 #include <new>
 #include <numeric>
 #include <sstream>
@@ -207,6 +209,24 @@ void static_objects() {
 }
 
 /// Ends the job with one line.
+double seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
+void waits_leave_the_processor() {
+  const timespec pause{0, 200'000'000};
+  upcxx::barrier();
+  const double begin = seconds(CLOCK_MONOTONIC);
+  const double used = seconds(CLOCK_THREAD_CPUTIME_ID);
+  if (upcxx::rank_me() == 0) nanosleep(&pause, nullptr);
+  upcxx::barrier();
+  const double share =
+      (seconds(CLOCK_THREAD_CPUTIME_ID) - used) / (seconds(CLOCK_MONOTONIC) - begin);
+  REQUIRE(share < 0.2);
+}
+
 void misuse_of_personas(const std::string& what) {
   if (what == "thread") {
     upcxx::promise<int> value;
@@ -253,6 +273,7 @@ int main(int argc, char** argv) {
   if (argc > 1) misuse(argv[1]);
   upcxx::init();
   REQUIRE(upcxx::initialized() && upcxx::master_persona().active_with_caller());
+  waits_leave_the_processor();
   heap();
   pointers();
   put_and_get();

@@ -154,7 +154,7 @@ class persona {
   /// Runs `function` in user progress of the thread that holds this persona. From any thread.
   template <class Function>
   void lpc_ff(Function&& function) {
-    inbox_.push(new detail::FunctionTask<std::decay_t<Function>>(std::forward<Function>(function)));
+    take(new detail::FunctionTask<std::decay_t<Function>>(std::forward<Function>(function)));
   }
   /// The like, with a future of the result, which belongs to the caller's current persona.
   template <class Function>
@@ -171,10 +171,17 @@ class persona {
 
   UPCXXI_EXPORT void end();
 
+  /// An lpc, from any thread.
+  void take(detail::Task* task) {
+    if (!active_with_caller()) gets_lpcs_.store(true, std::memory_order_relaxed);
+    inbox_.push(task);
+  }
+
   detail::Inbox inbox_;
   detail::OwnTasks own_;
   detail::Operation* operations_ = nullptr;
   std::atomic<const detail::ThreadState*> holder_{nullptr};
+  std::atomic<bool> gets_lpcs_{false};  ///< Threads that do not hold it have queued some.
   int scopes_ = 0;
   std::uint32_t number_;  // from 1
   persona* next_;         // of all
@@ -232,6 +239,8 @@ struct PersonaAccess {
   }
   static Task::Run function(const Task& task) { return task.run_; }
   static Inbox& inbox(persona& of) { return of.inbox_; }
+  static void take(persona& by, Task* task) { by.take(task); }
+  static bool gets_lpcs(const persona& of) { return of.gets_lpcs_.load(std::memory_order_relaxed); }
   static OwnTasks& own(persona& of) { return of.own_; }
   static Operation*& operations(persona& of) { return of.operations_; }
   static bool is_held(const persona& of) { return of.scopes_ > 0; }
@@ -296,7 +305,7 @@ class Lpc final : public Task {
     ::new (static_cast<void*>(&values_)) Values(std::forward<U>(values)...);
     has_values_ = true;
     is_back_ = true;
-    PersonaAccess::inbox(*initiator_).push(this);
+    PersonaAccess::take(*initiator_, this);
   }
 
   Function function_;
@@ -316,7 +325,7 @@ auto persona::lpc(Function&& function) {
   auto* const call =
       new detail::Lpc<std::decay_t<Function>>(std::forward<Function>(function), current_persona());
   auto result = call->get_future();
-  inbox_.push(call);
+  take(call);
   return result;
 }
 

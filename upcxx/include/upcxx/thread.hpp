@@ -60,11 +60,9 @@ struct ThreadState {
   ReadyStates* ready;     ///< Where a state that becomes ready in a callback of a future is put.
   StateBase* to_destroy;  ///< States without references.
   bool destroying;        ///< They are being destroyed by a caller further up.
-  bool takes_lpcs;  ///< An lpc has run here: others may come, from threads that do not wake this
-                    ///< one.
-  int callbacks;    ///< Depth of user progress: above 0 in its callbacks.
-  Blocks messages;  ///< Memory of small messages that have arrived.
-  Blocks records;   ///< Memory of small states of futures and of calls.
+  int callbacks;          ///< Depth of user progress: above 0 in its callbacks.
+  Blocks messages;        ///< Memory of small messages that have arrived.
+  Blocks records;         ///< Memory of small states of futures and of calls.
 };
 
 // Not thread_local, which makes every access test whether an initializer is to be run.
