@@ -193,11 +193,12 @@ bool make_progress(progress_level level) {
   return found;
 }
 
-bool may_get_lpcs() {
+bool may_sleep() {
+  if (!process().has_joined) return false;
   for (persona_scope* scope = &top(); scope != nullptr; scope = PersonaAccess::below(*scope)) {
-    if (PersonaAccess::gets_lpcs(PersonaAccess::of(*scope))) return true;
+    if (PersonaAccess::gets_lpcs(PersonaAccess::of(*scope))) return false;
   }
-  return false;
+  return true;
 }
 
 std::uint32_t current_persona_number() {

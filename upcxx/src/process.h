@@ -57,8 +57,9 @@ extern bool is_traced;
 /// Polls, and runs callbacks if the level is user. Whether anything was found to do.
 bool make_progress(progress_level level);
 
-/// Returns true if other threads have queued lpcs for the personas of the calling thread before.
-bool may_get_lpcs();
+/// Returns true if libgex wakes the calling thread for what it may wait for: it is of a job, and
+/// other threads have not queued lpcs for its personas yet.
+bool may_sleep();
 
 /// Warns of personas that have calls and that no thread holds.
 void warn_of_lost_calls();

@@ -43,10 +43,9 @@ template <class Ready>
   while (!ready()) {
     const bool is_idle = waiting.step(event);
     if (ready()) return;
-    if (!may_get_lpcs()) {
+    if (may_sleep()) {
       gex_wait_pause_(&pauses);
     } else if (is_idle) {
-      // In a pause it would sleep until libgex brings something, which lpcs are not.
       sched_yield();
     }
   }
