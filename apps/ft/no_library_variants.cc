@@ -1,8 +1,8 @@
-#include "../variant.h"
+#include "variant.h"
 
 namespace ft {
 
-// GASNet-EX has no all-to-all of its own.
+// GASNet-EX and UPC++ have no all-to-all of their own.
 std::vector<std::string> library_variant_names() {
   return {};
 }
