@@ -88,40 +88,32 @@ struct AccessDescription {
   unsigned flags;
 };
 inline constexpr unsigned access_read_write = 3;
+
 /// A copy of planes, each of which begins `step_rows` rows behind the one before, and each row
 /// `step` bytes behind the one before.
 struct PlanesCopy {
-  struct Source {
+  template <class Host>
+  struct End {
     std::size_t x = 0;
     std::size_t y = 0;
     std::size_t z = 0;
     std::size_t level = 0;
     unsigned memory_type = unified_memory_type;
-    const void* host = nullptr;
+    Host host = nullptr;
     DeviceAddress address = 0;
     void* array = nullptr;
     void* reserved = nullptr;
     std::size_t step = 0;
     std::size_t step_rows = 0;
-  } from;
-  struct Target {
-    std::size_t x = 0;
-    std::size_t y = 0;
-    std::size_t z = 0;
-    std::size_t level = 0;
-    unsigned memory_type = unified_memory_type;
-    void* host = nullptr;
-    DeviceAddress address = 0;
-    void* array = nullptr;
-    void* reserved = nullptr;
-    std::size_t step = 0;
-    std::size_t step_rows = 0;
-  } to;
+  };
+  End<const void*> from;
+  End<void*> to;
   std::size_t row_bytes = 0;
   std::size_t rows = 0;
   std::size_t planes = 0;
 };
 static_assert(sizeof(PlanesCopy) == 200);
+
 /// How the copies of a batch are made.
 struct BatchAttributes {
   int source_order = 1;  ///< sources are read when the stream comes to the batch
@@ -130,26 +122,21 @@ struct BatchAttributes {
   unsigned flags = 0;
 };
 static_assert(sizeof(BatchAttributes) == 24);
+
 /// A copy of rows, each of which begins `step` bytes behind the one before.
 struct RowsCopy {
-  struct Source {
+  template <class Host>
+  struct End {
     std::size_t x = 0;
     std::size_t y = 0;
     unsigned memory_type = unified_memory_type;
-    const void* host = nullptr;
+    Host host = nullptr;
     DeviceAddress address = 0;
     void* array = nullptr;
     std::size_t step = 0;
-  } from;
-  struct Target {
-    std::size_t x = 0;
-    std::size_t y = 0;
-    unsigned memory_type = unified_memory_type;
-    void* host = nullptr;
-    DeviceAddress address = 0;
-    void* array = nullptr;
-    std::size_t step = 0;
-  } to;
+  };
+  End<const void*> from;
+  End<void*> to;
   std::size_t row_bytes = 0;
   std::size_t rows = 0;
 };
