@@ -34,11 +34,12 @@ FileDescriptor open_empty_input() noexcept {
   return FileDescriptor(ends[0]);
 }
 
-void raise_file_limit() noexcept {
+std::uint64_t raise_file_limit() noexcept {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
 }
 
 void fill_standard_descriptors() noexcept {

@@ -48,8 +48,8 @@ FileDescriptor open_empty_input() noexcept;
 /// and is then written to as standard output. Writing to one that was closed fails as before.
 void fill_standard_descriptors() noexcept;
 
-/// Raises this process's limit of open files as far as it may.
-void raise_file_limit() noexcept;
+/// Raises this process's limit of open files as far as it may; returns that limit.
+std::uint64_t raise_file_limit() noexcept;
 
 /// Bytes of an open file; 0 if that cannot be determined.
 std::uint64_t file_size(int descriptor) noexcept;

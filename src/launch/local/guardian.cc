@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/os_file.h"
 #include "base/os_proc.h"
 #include "base/os_task_limits.h"
 #include "launch/local/adopted_processes.h"
@@ -50,17 +51,14 @@ std::optional<job::Membership> Guardian::start() {
   prctl(PR_SET_NAME, job::guardian_name);
 
   getrlimit(RLIMIT_NOFILE, &inherited.descriptors);
-  rlimit raised = inherited.descriptors;
-  raised.rlim_cur = raised.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &raised);
+  const std::uint64_t max_files = os::raise_file_limit();
   // A control socket for each rank, two pipes if its output is forwarded, and the guardian's own.
   const std::uint32_t ranks = job_.part.ranks.size();
   const rlim_t each = job_.adopting() ? 2 : launch.command.empty() ? 1 : 3;
   const rlim_t needed = each * ranks + 64;
-  if (raised.rlim_cur < needed) {
+  if (max_files < needed) {
     job_.fail_start(std::to_string(ranks) + " ranks need about " + std::to_string(needed) +
-                    " open files; the limit is " + std::to_string(raised.rlim_cur) +
-                    " (ulimit -Hn)");
+                    " open files; the limit is " + std::to_string(max_files) + " (ulimit -Hn)");
   }
 
   os::FileDescriptor page;
@@ -76,8 +74,7 @@ std::optional<job::Membership> Guardian::start() {
                     job_.page);
   }
   if (job_.adopting()) return std::nullopt;
-  rank_start_.emplace(job_, processes_, control_, relay_, std::move(inherited),
-                      raised.rlim_cur - needed);
+  rank_start_.emplace(job_, processes_, control_, relay_, std::move(inherited), max_files - needed);
   for (const std::uint32_t rank : job_.part.ranks) {
     if (const auto membership = rank_start_->start(rank)) return membership;
     // Starting many ranks takes long on busy processors; the root expects heartbeats.
