@@ -63,8 +63,9 @@ constinit thread_local LastSleep last_sleep __attribute__((tls_model("initial-ex
 /// A poll has progressed since the last `gex_wait_pause_`.
 constinit thread_local bool has_progressed __attribute__((tls_model("initial-exec")));
 
+/// Between the looks of a sleep, too, handlers run inside gasnet_AMPoll for those who observe.
 bool look_once_more(void*) noexcept {
-  has_progressed = gex::poll();
+  has_progressed = gex::observed() ? poll_observed(0) : gex::poll();
   return has_progressed;
 }
 

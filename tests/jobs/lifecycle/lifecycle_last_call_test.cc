@@ -71,6 +71,12 @@ TEST_P(LastCall, OfAHandlerThatDiesIsTheOneThatRunsIt) {
                ") was killed by signal 9 (Killed) while in gasnet_AMPoll");
 }
 
+TEST_P(LastCall, OfAHandlerThatASleepingPollRunsIsThePoll) {
+  for (const char* const way : {"in_sleeping_poll", "in_sleeping_wait"})
+    expect_death(run({"die_by_call", way}), 137,
+                 ") was killed by signal 9 (Killed) while in gasnet_AMPoll");
+}
+
 TEST_P(LastCall, OfSeveralThreadsIsTheLatest) {
   expect_death(run({"die_by_call", "beside_wait"}), 137,
                ") was killed by signal 9 (Killed) after gex_RMA_PutBlocking");

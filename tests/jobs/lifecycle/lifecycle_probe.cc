@@ -460,6 +460,11 @@ void die_in_poll() {
   gex_AM_RequestShort0(team, 0, 200, 0);
   poll_for_ever();
 }
+/// It polls in the header's loop, which sleeps.
+void die_in_sleeping_wait() {
+  gex_AM_RequestShort0(team, 0, 200, 0);
+  GASNET_BLOCKUNTIL(requests > 1);
+}
 
 /// One thread waits in a call while another, whose calls are later ones, dies.
 void die_beside_wait() {
@@ -491,12 +496,16 @@ void die_by_call() {
       {"in_put", die_in_put},
       {"after_put", die_after_put},
       {"in_poll", die_in_poll},
+      {"in_sleeping_poll", die_in_poll},
+      {"in_sleeping_wait", die_in_sleeping_wait},
       {"beside_wait", die_beside_wait},
       {"exit_after_put", exit_after_put},
   };
   if (rank() == 1) ways.at(arguments.at(0))();
   // It has asked once it polls.
   GASNET_BLOCKUNTIL(requests != 0);
+  // Long enough for the other rank's polls to have begun to sleep.
+  if (arguments.at(0).find("sleeping") != std::string::npos) usleep(200'000);
   gex_AM_RequestShort0(team, 1, 203, 0);
   poll_for_ever();
 }
