@@ -30,9 +30,10 @@ struct VisCall {
 };
 
 /// `empty`: the call moves nothing whatever its other arguments, so these are not looked at.
-VisRequest begin(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, bool empty) {
-  const char* call = name_of(kind.call);
+[[gnu::always_inline]] inline VisRequest begin(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank,
+                                               gex_Flags_t flags, bool empty) {
   if (checked() && !empty) {
+    const char* call = name_of(kind.call);
     gex::require_peer(tm, rank, call);
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_VIS, call);
     const bool has_leaf = kind.direction == Direction::put && kind.form != Form::blocking;
@@ -45,11 +46,6 @@ VisRequest begin(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t 
 void require_array(const void* array, std::size_t entries, const char* name, Call call) {
   if (checked() && entries != 0 && array == nullptr)
     fatal("%s: %s is null, but has %zu entries", name_of(call), name, entries);
-}
-
-Initiated result_of(gex::InCall& call, const Initiated& outcome) {
-  call.returns(outcome.event_or_no_op());
-  return outcome;
 }
 
 template <class Entry>
@@ -68,7 +64,7 @@ BlockList blocks(const List<void*>& list) {
 }
 
 template <class Entry>
-Initiated lists(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
+Initiated lists(VisCall kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
                 const List<Entry>& source, gex_Flags_t flags) {
   gex::InCall call(kind.call);
   const VisRequest operation = begin(kind, tm, rank, flags, false);
@@ -77,25 +73,31 @@ Initiated lists(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank, const List<En
   require_array(destination.entries, to.count(), "dstlist", call);
   require_array(source.entries, from.count(), "srclist", call);
   const bool is_put = kind.direction == Direction::put;
-  return result_of(call, gex::vis::move_lists(operation, is_put ? to : from, is_put ? from : to));
+  const Initiated outcome = gex::vis::move_lists(operation, is_put ? to : from, is_put ? from : to);
+  call.returns(outcome.event_or_no_op());
+  return outcome;
 }
 
-Initiated strided(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
+Initiated strided(VisCall kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
                   const StridedEnd& source, std::size_t elemsz, const std::size_t* count,
                   std::size_t levels, gex_Flags_t flags) {
   gex::InCall call(kind.call);
   bool empty = elemsz == 0;
-  if (!empty) require_array(count, levels, "count", call);
-  for (std::size_t i = 0; !empty && i < levels; ++i) empty = count[i] == 0;
-  const VisRequest operation = begin(kind, tm, rank, flags, empty);
-  if (!empty) {
-    require_array(destination.strides, levels, "dststrides", call);
-    require_array(source.strides, levels, "srcstrides", call);
+  if (checked()) {
+    if (!empty) require_array(count, levels, "count", call);
+    for (std::size_t i = 0; !empty && i < levels; ++i) empty = count[i] == 0;
+    if (!empty) {
+      require_array(destination.strides, levels, "dststrides", call);
+      require_array(source.strides, levels, "srcstrides", call);
+    }
   }
+  const VisRequest operation = begin(kind, tm, rank, flags, empty);
   const bool is_put = kind.direction == Direction::put;
-  return result_of(call, gex::vis::move_strided(operation, is_put ? destination : source,
-                                                is_put ? source : destination, elemsz, count,
-                                                empty && elemsz == 0 ? 0 : levels));
+  const Initiated outcome =
+      gex::vis::move_strided(operation, is_put ? destination : source,
+                             is_put ? source : destination, elemsz, count, levels);
+  call.returns(outcome.event_or_no_op());
+  return outcome;
 }
 
 int refused(const Initiated& outcome) {

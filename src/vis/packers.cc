@@ -14,6 +14,36 @@ std::size_t distance(std::ptrdiff_t stride) noexcept {
   return static_cast<std::size_t>(stride < 0 ? -stride : stride);
 }
 
+/// Copies `loop.count` elements, which `block` copies.
+template <class Block>
+[[gnu::always_inline]] inline void copy_loop(std::byte* __restrict to,
+                                             const std::byte* __restrict from, const Block& block,
+                                             const Loop& loop) noexcept {
+  // Copies: `loop` would be read again after each store, which may alias it.
+  const std::ptrdiff_t to_stride = loop.to;
+  const std::ptrdiff_t from_stride = loop.from;
+#pragma GCC unroll 4
+  for (std::size_t n = loop.count; n != 0; --n) {
+    block.copy(to, from);
+    to += to_stride;
+    from += from_stride;
+  }
+}
+
+/// Copies `inner.count` elements `outer.count` times.
+void copy_plane(std::byte* to, const std::byte* from, std::size_t element, const Loop& inner,
+                const Loop& outer) noexcept {
+  with_block(element, [=](auto block) noexcept {
+    std::byte* to_row = to;
+    const std::byte* from_row = from;
+    for (std::size_t i = outer.count; i != 0; --i) {
+      copy_loop(to_row, from_row, block, inner);
+      to_row += outer.to;
+      from_row += outer.from;
+    }
+  });
+}
+
 /// The loops of one copy: `loops[0]` and `loops[1]` make a plane, the others go round it.
 void copy_planes(std::byte* to, const std::byte* from, std::size_t element, const Loop* loops,
                  unsigned count) noexcept {
@@ -82,36 +112,22 @@ void copy_in_tiles(std::byte* to, const std::byte* from, std::size_t element, Lo
 
 }  // namespace
 
-void copy_plane(std::byte* to, const std::byte* from, std::size_t element, const Loop& inner,
-                const Loop& outer) noexcept {
-  with_size(element, [=](auto size) noexcept {
-    std::byte* to_row = to;
-    const std::byte* from_row = from;
-    for (std::size_t i = 0; i < outer.count; ++i) {
-      std::byte* __restrict at = to_row;
-      const std::byte* __restrict source = from_row;
-#pragma GCC unroll 4
-      for (std::size_t n = inner.count; n != 0; --n) {
-        std::memcpy(at, source, size);
-        at += inner.to;
-        source += inner.from;
-      }
-      to_row += outer.to;
-      from_row += outer.from;
-    }
-  });
+void copy_row(std::byte* to, const std::byte* from, std::size_t element,
+              const Loop& loop) noexcept {
+  with_block(element, [&](auto block) noexcept { copy_loop(to, from, block, loop); });
 }
 
 void copy_strided(const Shape& shape, End to_end, std::byte* to, const std::byte* from) noexcept {
   const End from_end = to_end == peer_end ? own_end : peer_end;
   if (shape.dims > 1) return copy_nest(shape, to_end, from_end, to, from);
   // Most shapes fold into one loop, and few elements are copied in less time than a nest is set up.
-  Loop loop{1, 0, 0};
-  if (shape.dims == 1) {
-    const Dimension& dimension = shape.dim[0];
-    loop = {dimension.count, dimension.stride[to_end], dimension.stride[from_end]};
+  if (shape.dims == 0) {
+    std::memcpy(to, from, shape.element);
+    return;
   }
-  copy_plane(to, from, shape.element, loop, {1, 0, 0});
+  const Dimension& dimension = shape.dim[0];
+  copy_row(to, from, shape.element,
+           {dimension.count, dimension.stride[to_end], dimension.stride[from_end]});
 }
 
 }  // namespace gex::vis

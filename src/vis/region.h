@@ -39,6 +39,8 @@ class BlockList {
   /// Returns true if all blocks have one length, and that length.
   bool is_indexed() const noexcept { return blocks_ == nullptr; }
   std::size_t length() const noexcept { return length_; }
+  /// Of an indexed list.
+  void* const* addresses() const noexcept { return addresses_; }
 
   std::byte* address(std::size_t i) const noexcept {
     return static_cast<std::byte*>(is_indexed() ? addresses_[i] : blocks_[i].gex_addr);

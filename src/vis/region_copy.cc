@@ -14,7 +14,16 @@ namespace {
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (has_other_kinds()) [[unlikely]]
     return copy_memory(to, from, bytes);
-  with_size(bytes, [=](auto size) noexcept { std::memcpy(to, from, size); });
+  with_block(bytes, [=](auto block) noexcept { block.copy(to, from); });
+}
+
+/// Whole blocks of one length in host memory, from the cursor on: how many of them the next `bytes`
+/// are.
+std::size_t equal_blocks(const BlockList& region, const Cursor& cursor,
+                         std::size_t bytes) noexcept {
+  if (!region.is_indexed() || cursor.offset != 0 || region.length() == 0 || has_other_kinds())
+    return 0;
+  return bytes / region.length();
 }
 
 }  // namespace
@@ -29,8 +38,7 @@ void gather(const StridedRegion& region, Cursor& cursor, std::size_t bytes,
         to += size;
       },
       [&](const std::byte* from, std::ptrdiff_t stride, std::size_t count) noexcept {
-        copy_plane(to, from, element, {count, static_cast<std::ptrdiff_t>(element), stride},
-                   {1, 0, 0});
+        copy_row(to, from, element, {count, static_cast<std::ptrdiff_t>(element), stride});
         to += count * element;
       });
 }
@@ -45,13 +53,23 @@ void scatter(const StridedRegion& region, Cursor& cursor, std::size_t bytes,
         from += size;
       },
       [&](std::byte* to, std::ptrdiff_t stride, std::size_t count) noexcept {
-        copy_plane(to, from, element, {count, stride, static_cast<std::ptrdiff_t>(element)},
-                   {1, 0, 0});
+        copy_row(to, from, element, {count, stride, static_cast<std::ptrdiff_t>(element)});
         from += count * element;
       });
 }
 
 void gather(const BlockList& region, Cursor& cursor, std::size_t bytes, std::byte* to) noexcept {
+  if (const std::size_t count = equal_blocks(region, cursor, bytes)) {
+    const std::size_t length = region.length();
+    with_block(length, [&, at = to](auto block) mutable noexcept {
+      void* const* const addresses = region.addresses() + cursor.block;
+      for (std::size_t i = 0; i < count; ++i, at += length)
+        block.copy(at, static_cast<const std::byte*>(addresses[i]));
+    });
+    cursor.block += count;
+    bytes -= count * length;
+    to += count * length;
+  }
   walk(region, cursor, bytes, [&](const std::byte* from, std::size_t size) noexcept {
     copy_bytes(to, from, size);
     to += size;
@@ -60,6 +78,17 @@ void gather(const BlockList& region, Cursor& cursor, std::size_t bytes, std::byt
 
 void scatter(const BlockList& region, Cursor& cursor, std::size_t bytes,
              const std::byte* from) noexcept {
+  if (const std::size_t count = equal_blocks(region, cursor, bytes)) {
+    const std::size_t length = region.length();
+    with_block(length, [&, at = from](auto block) mutable noexcept {
+      void* const* const addresses = region.addresses() + cursor.block;
+      for (std::size_t i = 0; i < count; ++i, at += length)
+        block.copy(static_cast<std::byte*>(addresses[i]), at);
+    });
+    cursor.block += count;
+    bytes -= count * length;
+    from += count * length;
+  }
   walk(region, cursor, bytes, [&](std::byte* to, std::size_t size) noexcept {
     copy_bytes(to, from, size);
     from += size;
@@ -69,18 +98,27 @@ void scatter(const BlockList& region, Cursor& cursor, std::size_t bytes,
 void copy_lists(const BlockList& to, std::ptrdiff_t to_shift, const BlockList& from,
                 std::ptrdiff_t from_shift) noexcept {
   if (to.is_indexed() && from.is_indexed() && to.length() == from.length() && !has_other_kinds()) {
-    with_size(to.length(), [&](auto size) noexcept {
-      for (std::size_t i = 0; i < to.count(); ++i)
-        std::memcpy(to.address(i) + to_shift, from.address(i) + from_shift, size);
+    with_block(to.length(), [=, to_list = to.addresses(), from_list = from.addresses(),
+                             count = to.count()](auto block) noexcept {
+#pragma GCC unroll 4
+      for (std::size_t i = 0; i < count; ++i)
+        block.copy(static_cast<std::byte*>(to_list[i]) + to_shift,
+                   static_cast<const std::byte*>(from_list[i]) + from_shift);
     });
     return;
   }
   Cursor source;
   for (std::size_t i = 0; i < to.count(); ++i) {
+    const std::size_t length = to.length(i);
     // An empty entry's address may be null.
-    if (to.length(i) == 0) continue;
+    if (length == 0) continue;
     std::byte* at = to.address(i) + to_shift;
-    walk(from, source, to.length(i), [&](const std::byte* piece, std::size_t size) noexcept {
+    if (source.offset == 0 && from.length(source.block) == length) {
+      copy_bytes(at, from.address(source.block) + from_shift, length);
+      ++source.block;
+      continue;
+    }
+    walk(from, source, length, [&](const std::byte* piece, std::size_t size) noexcept {
       copy_bytes(at, piece + from_shift, size);
       at += size;
     });

@@ -18,31 +18,35 @@ std::size_t magnitude(std::ptrdiff_t stride) noexcept {
   return stride < 0 ? std::size_t{0} - bits : bits;
 }
 
-/// Adds an outer loop; merges it with the outermost one if it continues that on both ends.
-void add_outer(Shape& shape, const Dimension& added) noexcept {
+/// Adds an outer loop; merges it with the outermost one if it continues that on both ends. Takes
+/// numbers, not a Dimension: the copy of one whose members have just been stored stalls the
+/// processor, which forwards no wide load from several stores.
+[[gnu::always_inline]] inline void add_outer(Shape& shape, std::size_t count, std::ptrdiff_t peer,
+                                             std::ptrdiff_t own) noexcept {
   if (shape.dims == 0) {
     const auto element = static_cast<std::ptrdiff_t>(shape.element);
-    if (added.stride[peer_end] == element && added.stride[own_end] == element) {
-      shape.element *= added.count;
+    if (peer == element && own == element) {
+      shape.element *= count;
       return;
     }
   } else {
     Dimension& outermost = shape.dim[shape.dims - 1];
-    if (added.stride[peer_end] == times(outermost.stride[peer_end], outermost.count) &&
-        added.stride[own_end] == times(outermost.stride[own_end], outermost.count)) {
-      outermost.count *= added.count;
+    if (peer == times(outermost.stride[peer_end], outermost.count) &&
+        own == times(outermost.stride[own_end], outermost.count)) {
+      outermost.count *= count;
       return;
     }
   }
-  shape.dim[shape.dims++] = added;
+  Dimension& added = shape.dim[shape.dims++];
+  added.count = count;
+  added.stride[peer_end] = peer;
+  added.stride[own_end] = own;
 }
 
-void invert(Shape& shape, Dimension& dimension) noexcept {
-  for (const End end : {peer_end, own_end}) {
-    std::ptrdiff_t& stride = dimension.stride[end];
-    shape.offset[end] = plus(shape.offset[end], times(stride, dimension.count - 1));
-    stride = times(stride, ~std::size_t{0});
-  }
+/// Reverses a loop of one end, which is to begin at `offset`.
+void invert(std::ptrdiff_t& offset, std::ptrdiff_t& stride, std::size_t count) noexcept {
+  offset = plus(offset, times(stride, count - 1));
+  stride = times(stride, ~std::size_t{0});
 }
 
 bool is_inside(const Dimension& a, const Dimension& b, End lead) noexcept {
@@ -68,8 +72,8 @@ void fold(Shape& shape) noexcept {
   const unsigned dims = shape.dims;
   shape.dims = 0;
   for (unsigned i = 0; i < dims; ++i) {
-    const Dimension next = shape.dim[i];
-    add_outer(shape, next);
+    const Dimension& next = shape.dim[i];
+    add_outer(shape, next.count, next.stride[peer_end], next.stride[own_end]);
   }
 }
 
@@ -112,32 +116,21 @@ bool make_shape(Shape& shape, std::size_t element, const std::size_t* count,
     // A later count may be 0, so this does not fail yet; but no more loops are added.
     too_large = too_large || __builtin_mul_overflow(bytes, count[i], &bytes);
     if (too_large) continue;
-    Dimension dimension{count[i], {peer_strides[i], own_strides[i]}};
-    if (dimension.stride[lead] < 0) invert(shape, dimension);
-    add_outer(shape, dimension);
+    std::ptrdiff_t peer = peer_strides[i];
+    std::ptrdiff_t own = own_strides[i];
+    if ((lead == peer_end ? peer : own) < 0) {
+      invert(shape.offset[peer_end], peer, count[i]);
+      invert(shape.offset[own_end], own, count[i]);
+    }
+    add_outer(shape, count[i], peer, own);
   }
   if (too_large) return false;
   if (shape.dims > 1) {
     sort(shape, lead);
     fold(shape);
   }
-  shape.elements = bytes / shape.element;
+  for (unsigned i = 0; i < shape.dims; ++i) shape.elements *= shape.dim[i].count;
   return true;
-}
-
-bool extent_of(const Shape& shape, End end, Extent& extent) noexcept {
-  std::ptrdiff_t low = 0;
-  std::ptrdiff_t high = 0;
-  for (unsigned i = 0; i < shape.dims; ++i) {
-    std::ptrdiff_t reach = 0;
-    if (__builtin_mul_overflow(shape.dim[i].stride[end], shape.dim[i].count - 1, &reach))
-      return false;
-    std::ptrdiff_t& side = reach < 0 ? low : high;
-    if (__builtin_add_overflow(side, reach, &side)) return false;
-  }
-  extent.start = low;
-  if (__builtin_sub_overflow(high, low, &extent.bytes)) return false;
-  return !__builtin_add_overflow(extent.bytes, shape.element, &extent.bytes);
 }
 
 }  // namespace gex::vis

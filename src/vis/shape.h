@@ -63,6 +63,20 @@ struct Extent {
   std::size_t bytes;
 };
 /// False if that does not fit in an address space.
-bool extent_of(const Shape& shape, End end, Extent& extent) noexcept;
+inline bool extent_of(const Shape& shape, End end, Extent& extent) noexcept {
+  std::ptrdiff_t low = 0;
+  std::ptrdiff_t high = 0;
+  for (unsigned i = 0; i < shape.dims; ++i) {
+    std::ptrdiff_t reach = 0;
+    if (__builtin_mul_overflow(shape.dim[i].stride[end], shape.dim[i].count - 1, &reach))
+      return false;
+    const bool fits = reach < 0 ? !__builtin_add_overflow(low, reach, &low)
+                                : !__builtin_add_overflow(high, reach, &high);
+    if (!fits) return false;
+  }
+  extent.start = low;
+  if (__builtin_sub_overflow(high, low, &extent.bytes)) return false;
+  return !__builtin_add_overflow(extent.bytes, shape.element, &extent.bytes);
+}
 
 }  // namespace gex::vis

@@ -61,9 +61,14 @@ LocalCompletion local_completion_of(const VisRequest& operation) noexcept {
   return operation.form == Form::implicit ? LocalCompletion::group : LocalCompletion::leaf;
 }
 
-/// The ways of a transfer.
+/// Returns true if this processor copies: the peer's memory is mapped. Such a transfer is complete
+/// within its call.
+bool is_copy(const rma::ResolvedTransfer& target) noexcept {
+  return target.mapped != nullptr && target.kind == nullptr;
+}
+
+/// The ways of a transfer that is not a copy.
 enum class Way {
-  copy,      ///< by this processor: the peer's memory is mapped
   kind,      ///< by the copies of a kind of memory (by_kind.h)
   network,   ///< by the network, in pieces (native.h)
   messages,  ///< packed into messages, which the peer unpacks (messages.h)
@@ -75,24 +80,20 @@ Way way_of(const VisRequest& operation, const PeerCompletion& notice,
            const rma::ResolvedTransfer& target, const Region& peer, const Region& own,
            std::size_t bytes) noexcept {
   if (target.kind != nullptr) return notice.handler == 0 ? Way::kind : Way::messages;
-  if (target.mapped != nullptr) return Way::copy;
   // A notice travels with the messages that it waits for.
   if (notice.handler != 0) return Way::messages;
   const std::size_t message = am::max_medium(operation.tm, operation.rank);
   return is_native(target, peer, own, bytes, message) ? Way::network : Way::messages;
 }
 
-/// Starts a transfer; `copy()` makes it where the peer's memory is mapped, `copy_by_kind(targets)`
-/// begins it where a kind of memory reaches both sides.
-template <class Region, class Copy, class CopyByKind>
-Initiated move(const VisRequest& operation, const PeerCompletion& notice,
-               const rma::ResolvedTransfer& target, const Region& peer, const Region& own,
-               std::size_t bytes, Copy copy, CopyByKind copy_by_kind) noexcept {
+/// Starts a transfer that is not a copy; `copy_by_kind(targets)` begins it where a kind of memory
+/// reaches both sides.
+template <class Region, class CopyByKind>
+[[gnu::noinline]] Initiated start_move(const VisRequest& operation, const PeerCompletion& notice,
+                                       const rma::ResolvedTransfer& target, const Region& peer,
+                                       const Region& own, std::size_t bytes,
+                                       CopyByKind copy_by_kind) noexcept {
   const Way way = way_of(operation, notice, target, peer, own, bytes);
-  if (way == Way::copy) {
-    copy();
-    return done_at_once(operation, notice);
-  }
   // A notice is for the next operation whatever its flags, so that operation is not refused.
   const bool immediate = (operation.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
   const OpKind kind = is_put(operation) ? OpKind::put : OpKind::get;
@@ -115,7 +116,26 @@ struct Bounds {
   std::uintptr_t low = ~std::uintptr_t{0};
   std::uintptr_t high = 0;
 };
+/// Of at least one block, all of one length.
+Bounds bounds_of(void* const* addresses, std::size_t count, std::size_t length) noexcept {
+  const auto start = [addresses](std::size_t i) noexcept {
+    return reinterpret_cast<std::uintptr_t>(addresses[i]);
+  };
+  // Of the even and of the odd entries: each minimum waits for the one before it.
+  Bounds even{start(0), start(0)};
+  Bounds odd = even;
+  for (std::size_t i = 1; i < count; i += 2) {
+    odd.low = std::min(odd.low, start(i));
+    odd.high = std::max(odd.high, start(i));
+    even.low = std::min(even.low, start(i - 1));
+    even.high = std::max(even.high, start(i - 1));
+  }
+  const std::uintptr_t last = start(count - 1);
+  return {std::min({even.low, odd.low, last}), std::max({even.high, odd.high, last}) + length};
+}
+
 Bounds bounds_of(const BlockList& list) noexcept {
+  if (list.is_indexed()) return bounds_of(list.addresses(), list.count(), list.length());
   Bounds bounds;
   for (std::size_t i = 0; i < list.count(); ++i) {
     if (list.length(i) == 0) continue;
@@ -169,7 +189,7 @@ Initiated move_strided(const VisRequest& operation, const StridedEnd& peer, cons
 
   Extent at_peer;
   Extent here;
-  if (!extent_of(shape, peer_end, at_peer) || !extent_of(shape, own_end, here))
+  if (!extent_of(shape, peer_end, at_peer) || (checked() && !extent_of(shape, own_end, here)))
     fatal("%s: the strides reach beyond the address space", name_of(operation.call));
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(peer.address) +
                                static_cast<std::uintptr_t>(shape.offset[peer_end]);
@@ -177,24 +197,25 @@ Initiated move_strided(const VisRequest& operation, const StridedEnd& peer, cons
   const rma::ResolvedTransfer transfer = resolve_range(
       operation, own.address, first + static_cast<std::uintptr_t>(at_peer.start), at_peer.bytes);
   trace::transfer(transfer.jobrank, shape.bytes());
-  return move(
-      operation, notice, transfer,
-      StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
-      StridedRegion{&shape, own_end, own_first}, shape.bytes(),
-      [&]() noexcept {
-        std::byte* const mapped = transfer.mapped - at_peer.start;
-        if (is_put(operation))
-          copy_strided(shape, peer_end, mapped, own_first);
-        else
-          copy_strided(shape, own_end, own_first, mapped);
-      },
-      [&](const Targets& targets) noexcept {
-        std::byte* const reached = transfer.reached - at_peer.start;
-        return is_put(operation) ? copy_strided_by_kind(*transfer.kind, shape, peer_end, reached,
+  if (is_copy(transfer)) [[likely]] {
+    std::byte* const mapped = transfer.mapped - at_peer.start;
+    if (is_put(operation))
+      copy_strided(shape, peer_end, mapped, own_first);
+    else
+      copy_strided(shape, own_end, own_first, mapped);
+    return done_at_once(operation, notice);
+  }
+  return start_move(operation, notice, transfer,
+                    StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
+                    StridedRegion{&shape, own_end, own_first}, shape.bytes(),
+                    [&](const Targets& targets) noexcept {
+                      std::byte* const reached = transfer.reached - at_peer.start;
+                      return is_put(operation)
+                                 ? copy_strided_by_kind(*transfer.kind, shape, peer_end, reached,
                                                         own_first, targets)
                                  : copy_strided_by_kind(*transfer.kind, shape, own_end, own_first,
                                                         reached, targets);
-      });
+                    });
 }
 
 Initiated move_lists(const VisRequest& operation, const BlockList& peer,
@@ -216,16 +237,16 @@ Initiated move_lists(const VisRequest& operation, const BlockList& peer,
   const auto shift_to = [&](const std::byte* lowest) noexcept {
     return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(lowest) - bounds.low);
   };
-  return move(
-      operation, notice, transfer, peer, own, bytes,
-      [&]() noexcept {
-        const std::ptrdiff_t shift = shift_to(transfer.mapped);
-        if (is_put(operation))
-          copy_lists(peer, shift, own, 0);
-        else
-          copy_lists(own, 0, peer, shift);
-      },
-      [&](const Targets& targets) noexcept {
+  if (is_copy(transfer)) [[likely]] {
+    const std::ptrdiff_t shift = shift_to(transfer.mapped);
+    if (is_put(operation))
+      copy_lists(peer, shift, own, 0);
+    else
+      copy_lists(own, 0, peer, shift);
+    return done_at_once(operation, notice);
+  }
+  return start_move(
+      operation, notice, transfer, peer, own, bytes, [&](const Targets& targets) noexcept {
         const std::ptrdiff_t shift = shift_to(transfer.reached);
         return is_put(operation) ? copy_lists_by_kind(*transfer.kind, peer, shift, own, 0, targets)
                                  : copy_lists_by_kind(*transfer.kind, own, 0, peer, shift, targets);

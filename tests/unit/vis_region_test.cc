@@ -30,6 +30,22 @@ TEST(Packers, CopyWhatTheNaiveLoopCopies) {
   }
 }
 
+TEST(Packers, CopyElementsOfAnySizeAndNothingBeside) {
+  constexpr std::size_t count = 3;
+  constexpr std::ptrdiff_t to_stride = 150;
+  constexpr std::ptrdiff_t from_stride = 131;
+  const std::vector<std::byte> from = noise(7, 1000);
+  const std::vector<std::byte> before = noise(8, 1000);
+  for (std::size_t element = 1; element <= from_stride; ++element) {
+    std::vector<std::byte> to = before;
+    std::vector<std::byte> expected = before;
+    copy_row(to.data(), from.data(), element, {count, to_stride, from_stride});
+    for (std::size_t i = 0; i < count; ++i)
+      std::memcpy(expected.data() + i * to_stride, from.data() + i * from_stride, element);
+    ASSERT_EQ(to, expected) << "elements of " << element << " bytes";
+  }
+}
+
 TEST(Packers, TransposeInTiles) {
   const std::vector<std::byte> own = noise(3);
   const std::vector<std::byte> before = noise(4);
