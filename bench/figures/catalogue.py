@@ -3,9 +3,9 @@
 import dataclasses
 
 import hosts
-from parts import (ALL_MILLIONS, MEBIBYTES, MEGABYTES, MEMORY, MESSAGES_TO_EACH, MICROSECONDS, MILLIONS,
+from parts import (ALL_MILLIONS, HIGHEST, MEBIBYTES, MEGABYTES, MEMORY, MESSAGES_TO_EACH, MICROSECONDS, MILLIONS,
                    MILLISECONDS, PAIRS_MILLIONS, PRINTED_MILLIONS, SECONDS, WHOLE, Figure, Headline, Series,
-                   powers)
+                   Shares, powers)
 
 KIB = 1024
 MIB = 1024 * 1024
@@ -21,15 +21,22 @@ OPENMPI_TCP = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_
                "OMPI_MCA_osc": "^ucx,sm"}
 MPICH_TCP = {"MPIR_CVAR_NOLOCAL": "1", "UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo"}
 OFI_TCP = over("ofi", GEX_OFI_PROVIDER="tcp;ofi_rxm")
+LCI_SHM = {"LCI_ATTR_OFI_PROVIDER_NAME": "shm"}
+LCI_TCP = {"LCI_ATTR_OFI_PROVIDER_NAME": "tcp;ofi_rxm"}
 UCX_SHM = {"UCX_TLS": "posix,cma,self"}
 UCX_TCP = over("ucx", UCX_TLS="tcp,self")
 
 LATENCIES = tuple(powers(8, 64 * KIB))
-BANDWIDTHS = tuple(powers(8, 4 * MIB))
-MEDIUMS = tuple(powers(8, 32 * KIB))
+BANDWIDTHS = tuple(powers(1, 4 * MIB))
+COLLECTIVES = tuple(powers(8, 4 * MIB))
+MEDIUMS = (0, *powers(8, 64 * KIB))
+STRIDES = tuple(powers(128, 2 * MIB))
+# The sizes of the paper's figure of shares of the limit.
+SHARED_SIZES = (4 * KIB, 512 * KIB)
 
 IPDPS = "Bell and others, IPDPS 2006"
 EX_2018 = "GASNet-EX specialized for Aries, LBNL 2018"
+TALK = "GASNet-EX talk, CRD 2021"
 PORTALS = "Porting GASNet to Portals, 2009"
 
 # Every library between two hosts: by the device of each that leads to the other.
@@ -50,6 +57,35 @@ def local_completion(**variables):
     return (Series("in the call (GEX_EVENT_NOW)", "gex", "put.now", variables),
             Series("with the put (GEX_EVENT_DEFER)", "gex", "put.defer", variables),
             Series("by an event, two buffers", "gex", "put.event", variables))
+
+
+def inattentive(variables):
+    """The paper's three schedules, static and reactive."""
+    return tuple(Series(f"{kind}, {name}", "gex", f"inattentive.{block}{behind}", variables)
+                 for kind, behind in (("static", ""), ("reactive", ".reactive"))
+                 for name, block in (("all at once", "all"), ("5 in turn", "5"), ("cyclic", "1")))
+
+
+def rows(**variables):
+    """Strided puts: as libgex makes them, and packed by the client into messages of both kinds."""
+    return (Series("libgex strided put", "gex", "rows", variables, kind="strided"),
+            Series("messages of fixed payload", "gex", "rows.fixed", variables, kind="messages"),
+            Series("messages of negotiated payload", "gex", "rows.negotiated", variables, kind="messages"))
+
+
+def native_and_by_messages(row):
+    return (Series("native", "gex", row, over("emu", GEX_EMU="xt")),
+            Series("by messages", "gex", row, over("emu", GEX_EMU="xt,native=0")))
+
+
+def eight_bytes(network, series):
+    return Figure(
+        f"eight-bytes-{network[0]}", "Puts and gets of 8 bytes against MPI-3 RMA", TALK, network[1],
+        ("put", "get"), x="operation", categories=True, unit=MICROSECONDS, series=series,
+        headline=Headline("8-byte gets take 5 to 45% less than MPI's, puts 6 to 55%", 1.45,
+                          tuple(one.label for one in series if one.system == "gex"),
+                          tuple(one.label for one in series if one.system != "gex"), at="get",
+                          why="The paper's four systems had networks that put and get; here the processors do."))
 
 
 def atomics(row):
@@ -94,6 +130,15 @@ NEGOTIATED = Headline("negotiated payload gains up to 14%", 1.14, ("negotiated p
 BY_EVENT = Headline("local completion by the network's event gains up to 32% (at 8 KiB)", 1.32,
                     ("by an event, two buffers",), ("in the call (GEX_EVENT_NOW)",), at=8 * KIB,
                     why="libgex copies what is small, so that the call can return.")
+NEGOTIATED_ROWS = Headline(
+    "messages of negotiated payload make strided puts 6.2% faster on average than those of fixed payload", 1.062,
+    ("messages of negotiated payload",), ("messages of fixed payload",), at="mean",
+    why="It gains what a copy of the payload takes, which is little beside the network's time.")
+INATTENTIVE = Headline("injection that reacts takes up to 93% less time than a static schedule", 14.3,
+                       ("reactive, all at once",), ("static, all at once",))
+NATIVE_IN_MODEL = Headline(
+    "a native network is about twice as fast as one over MPI", 2.0, ("native",), ("by messages",),
+    why="The messages are the model's own, without MPI's matching and copies.")
 NATIVE_TWICE = Headline("a native network is about twice as fast as one over MPI", 2.0,
                         ("libgex over ofi", "libgex over ucx"), ("libgex over mpi (MPICH)",),
                         why="On the loopback most of the time is the kernel's in all of them.")
@@ -152,7 +197,7 @@ FIGURES = (
                           why="Most of the time is the kernel's in all of them.")),
     Figure(
         "flood-bandwidth-shm", "Flood bandwidth", f"{IPDPS}: figures 3 and 4", "shared memory", BANDWIDTHS,
-        unit=MEGABYTES, series=(
+        unit=MEGABYTES, keep=SHARED_SIZES, limit="memcpy by the sender, the limit", series=(
             Series("libgex put", "gex", "put.flood", kind="put"),
             Series("libgex get", "gex", "get.flood", kind="get"),
             Series("Open MPI MPI_Put", "openmpi", "put.flood", kind="put"),
@@ -162,6 +207,7 @@ FIGURES = (
             Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood", kind="put"),
             Series("shmem_putmem_nbi", "shmem", "put.flood", kind="put"),
             Series("UCX put", "ucx", "put.flood", UCX_SHM, kind="put"),
+            Series("memcpy by the sender, the limit", "gex", "copy.flood", kind="limit"),
         ),
         headline=Headline("at 4 KiB puts are well ahead of MPI's messages on every network", None,
                           ("libgex put",),
@@ -169,7 +215,8 @@ FIGURES = (
                           at=4 * KIB)),
     Figure(
         "flood-bandwidth-tcp", "Flood bandwidth", f"{IPDPS}: figures 3 and 4",
-        "TCP/IP on the loopback, UDP/IP for udp", BANDWIDTHS, unit=MEGABYTES, series=(
+        "TCP/IP on the loopback, UDP/IP for udp", BANDWIDTHS, unit=MEGABYTES, keep=SHARED_SIZES,
+        limit=HIGHEST, series=(
             Series("libgex put, udp", "gex", "put.flood", over("udp"), kind="put"),
             Series("libgex put, ofi", "gex", "put.flood", OFI_TCP, kind="put"),
             Series("libgex put, ucx", "gex", "put.flood", UCX_TCP, kind="put"),
@@ -186,7 +233,7 @@ FIGURES = (
                           at=4 * KIB)),
     Figure(
         "flood-bandwidth-hosts", "Flood bandwidth", f"{IPDPS}: figures 3 and 4", hosts.NETWORK, BANDWIDTHS,
-        unit=MEGABYTES, hosts=True, series=(
+        unit=MEGABYTES, keep=SHARED_SIZES, limit=hosts.MEGABYTES, hosts=True, longer=5, series=(
             Series("libgex put, udp", "gex", "put.flood", over("udp"), kind="put"),
             Series("libgex put, ofi", "gex", "put.flood", OFI_TCP, kind="put"),
             Series("Open MPI MPI_Put", "openmpi", "put.flood", OPENMPI_HOSTS, kind="put"),
@@ -198,14 +245,20 @@ FIGURES = (
                           ("libgex put, udp", "libgex put, ofi"),
                           ("Open MPI MPI_Isend, 64 under way", "MPICH MPI_Isend, 64 under way"),
                           at=4 * KIB, why="The link is full from there on.")),
+    eight_bytes(("shm", "shared memory"), (
+        Series("libgex", "gex", "{x}"), Series("Open MPI", "openmpi", "{x}"), Series("MPICH", "mpich", "{x}"))),
+    eight_bytes(("tcp", "TCP/IP on the loopback, UDP/IP for udp"), (
+        Series("libgex, udp", "gex", "{x}", over("udp")), Series("libgex, ofi", "gex", "{x}", OFI_TCP),
+        Series("Open MPI", "openmpi", "{x}", OPENMPI_TCP), Series("MPICH", "mpich", "{x}", MPICH_TCP))),
     Figure(
         "ft-emu", "NAS FT by the overlap of communication", f"{IPDPS}: figure 7",
         "emu: the paper's networks, and later",
         NETWORKS, x="network", categories=True, unit=SECONDS, series=ft_over_emu("seconds"),
         headline=Headline("slabs and pencils are up to 1.9 times as fast as the original exchange", 1.9,
                           ("slabs", "pencils"), ("exchange",),
-                          why="The original had MPI_Alltoall. Two dimensions of three can overlap with the transpose: against "
-                              "our exchange 1.64 is the most, where they take as long as the network.")),
+                          why="The original had MPI_Alltoall. Two dimensions of three can overlap with the "
+                              "transpose: against our exchange 1.64 is the most, where they take as long as "
+                              "the network.")),
     Figure(
         "ft-communication-emu", "NAS FT: seconds of a rank in communication", f"{IPDPS}: figures 8 and 9",
         "emu: the paper's networks, and later", NETWORKS, x="network", categories=True, unit=SECONDS,
@@ -227,6 +280,15 @@ FIGURES = (
         (2,), x="ranks", unit=SECONDS, hosts=True, series=ft_by_ranks(over("udp"), OPENMPI_HOSTS),
         headline=OVER_ORIGINAL),
     Figure(
+        "ft-ranks", "NAS FT by ranks, and its seconds in communication", f"{IPDPS}: figures 7 and 9",
+        "shared memory", (2, 4, 8, 16), x="ranks", unit=SECONDS, on_cores=True, large=True, series=(
+            *ft_by_ranks({}, {}),
+            Series("libgex slabs, in communication", "ft", "slabs.communication", kind="communication"),
+            Series("libgex pencils, in communication", "ft", "pencils.communication", kind="communication"),
+            Series("slabs by MPI_Isend, in communication", "ft_mpi", "slabs.communication",
+                   kind="communication"),
+        ), note="Of ranks for which there are cores; class B where everything is measured."),
+    Figure(
         "ft-hosts", "NAS FT, one-sided and two-sided", f"{IPDPS}: figures 7, 9 and 10", hosts.NETWORK, VARIANTS,
         x="variant", categories=True, unit=SECONDS, hosts=True,
         series=ft_beside_mpi(over("udp"), OPENMPI_HOSTS),
@@ -246,21 +308,20 @@ FIGURES = (
         headline=NEGOTIATED),
     Figure(
         "am-payload-hosts", "Medium messages there and back, payload built in place",
-        f"{EX_2018}: figures 1 and 6", hosts.NETWORK, tuple(powers(8, 32 * KIB)), unit=MICROSECONDS, hosts=True,
+        f"{EX_2018}: figures 1 and 6", hosts.NETWORK, MEDIUMS, unit=MICROSECONDS, hosts=True,
         series=fixed_and_negotiated(**over("udp")), headline=NEGOTIATED),
     Figure(
         "inattentive-shm", "Messages to ranks that look every 500 us", f"{EX_2018}: figure 2",
-        "shared memory", (2, 4, 8), x="ranks", unit=MESSAGES_TO_EACH, series=(
-            Series("static, all at once", "gex", "inattentive.all"),
-            Series("static, 5 in turn", "gex", "inattentive.5"),
-            Series("static, cyclic", "gex", "inattentive.1"),
-            Series("reactive, all at once", "gex", "inattentive.all.reactive"),
-            Series("reactive, 5 in turn", "gex", "inattentive.5.reactive"),
-            Series("reactive, cyclic", "gex", "inattentive.1.reactive"),
-        ),
-        headline=Headline("injection that reacts takes up to 93% less time than a static schedule", 14.3,
-                          ("reactive, all at once",), ("static, all at once",),
-                          why="The paper had 4 to 64 receivers, each with a core; buffers held 3 messages.")),
+        "shared memory", (2, 4, 8), x="ranks", unit=MESSAGES_TO_EACH, series=inattentive({}),
+        headline=dataclasses.replace(
+            INATTENTIVE, why="Here room is the sender's, for all receivers together: there is little to react to.")),
+    Figure(
+        "inattentive-emu", "Messages to ranks that look every 500 us", f"{EX_2018}: figure 2",
+        "emu: a Cray XC's network, room for 3 messages to each rank", (2, 4, 8, 16), x="ranks",
+        unit=MESSAGES_TO_EACH, longer=10, series=inattentive(over("emu", GEX_EMU="aries", GEX_EMU_QUEUE="3")),
+        headline=dataclasses.replace(
+            INATTENTIVE, why="All at once takes a rank's time after the other's: the gain is the number of "
+                             "receivers, 14 in the paper's best run.")),
     Figure(
         "local-completion-udp", "Flood of puts, by when the source may be written again",
         f"{EX_2018}: figure 3", "UDP/IP on the loopback", BANDWIDTHS, unit=MEGABYTES,
@@ -290,6 +351,13 @@ FIGURES = (
             "the network's own atomics have 1.7 to 1.8 times the throughput", 1.7, ("the network's own",),
             ("by messages",), at="mean")),
     Figure(
+        "fetch-add-flood-shm", "Fetch-and-add of each type, as many as go", f"{EX_2018}: table 1",
+        "shared memory", TYPES, x="type", categories=True, unit=MILLIONS, series=(
+            Series("libgex", "gex", "fadd.{x}.flood"),
+            Series("Open MPI MPI_Fetch_and_op", "openmpi", "fadd.{x}.flood"),
+            Series("MPICH MPI_Fetch_and_op", "mpich", "fadd.{x}.flood"),
+        )),
+    Figure(
         "hot-spot-shm", "All ranks add to one word", f"{EX_2018}: figure 4", "shared memory", (2, 4, 8),
         x="ranks", unit=ALL_MILLIONS, series=(
             Series("libgex", "gex", "hot_spot"),
@@ -297,6 +365,9 @@ FIGURES = (
             Series("MPICH MPI_Fetch_and_op", "mpich", "hot_spot"),
             Series("shmem_atomic_fetch_add", "shmem", "hot_spot"),
         )),
+    Figure(
+        "hot-spot-emu", "All ranks add to one word", f"{EX_2018}: figure 4", "emu: a Cray XC's network",
+        (2, 4, 8), x="ranks", unit=ALL_MILLIONS, series=atomics("hot_spot")),
     Figure(
         "strided-shm", "Non-contiguous puts, elements of 8 bytes, one in four places", f"{EX_2018}: figure 5",
         "shared memory", tuple(powers(16, 2 * MIB)), unit=MEGABYTES, series=(
@@ -315,11 +386,27 @@ FIGURES = (
                           why="Without a network a put for each element is a store each.")),
     Figure(
         "strided-ofi", "Non-contiguous puts of 3 dimensions, elements of 64 bytes", f"{EX_2018}: figure 6",
-        "TCP/IP on the loopback", tuple(powers(128, 2 * MIB)), unit=MEGABYTES, series=(
+        "TCP/IP on the loopback", STRIDES, unit=MEGABYTES, series=(
             Series("packed into messages", "gex", "rows", {**OFI_TCP, "GEX_VIS_PIECES": "never"}),
             Series("pieces of the network's puts", "gex", "rows", {**OFI_TCP, "GEX_VIS_PIECES": "always"}),
             Series("as libgex chooses", "gex", "rows", OFI_TCP),
         )),
+    Figure(
+        "strided-hosts", "Non-contiguous puts of 3 dimensions, elements of 64 bytes", f"{EX_2018}: figure 6",
+        hosts.NETWORK, STRIDES, unit=MEGABYTES, hosts=True, longer=5, series=(
+            *rows(**over("udp")),
+            Series("Open MPI datatype", "openmpi", "rows", OPENMPI_HOSTS, kind="strided"),
+            Series("MPICH datatype", "mpich", "rows", MPICH_HOSTS, kind="strided"),
+        ), headline=dataclasses.replace(NEGOTIATED_ROWS, why="The link takes nearly all of the time.")),
+    Figure(
+        "strided-udp", "Non-contiguous puts of 3 dimensions, elements of 64 bytes", f"{EX_2018}: figure 6",
+        "UDP/IP on the loopback, TCP/IP for MPI", STRIDES, unit=MEGABYTES, series=(
+            *rows(**over("udp")), Series("Open MPI datatype", "openmpi", "rows", OPENMPI_TCP, kind="strided"),
+        ), headline=NEGOTIATED_ROWS),
+    Figure(
+        "strided-emu", "Non-contiguous puts of 3 dimensions, elements of 64 bytes", f"{EX_2018}: figure 6",
+        "emu: a Cray XC's network", STRIDES, unit=MEGABYTES,
+        series=rows(**over("emu", GEX_EMU="aries")), headline=NEGOTIATED_ROWS),
     Figure(
         "native-put-latency", "Put latency, native against active messages over MPI",
         f"{PORTALS}: figure 2", "TCP/IP on the loopback", tuple(powers(8, KIB)), unit=MICROSECONDS, series=(
@@ -346,6 +433,14 @@ FIGURES = (
             Series("MPICH send and receive", "mpich", "message.rtt", MPICH_TCP),
         ), headline=NATIVE_TWICE),
     Figure(
+        "native-put-latency-emu", "Put latency, native against active messages", f"{PORTALS}: figure 2",
+        "emu: a Cray XT's network", tuple(powers(8, KIB)), unit=MICROSECONDS,
+        series=native_and_by_messages("put"), headline=NATIVE_IN_MODEL),
+    Figure(
+        "native-put-bandwidth-emu", "Put bandwidth, native against active messages", f"{PORTALS}: figure 3",
+        "emu: a Cray XT's network", tuple(powers(2 * KIB, 2 * MIB)), unit=MEGABYTES,
+        series=native_and_by_messages("put.flood"), headline=NATIVE_IN_MODEL),
+    Figure(
         "registration-emu", "Blocking puts from outside the segment", f"{PORTALS}: figure 5",
         "emu: a Cray XT's network, 1 us to register memory", tuple(powers(8 * KIB, MIB)), unit=MEGABYTES,
         series=(
@@ -365,6 +460,16 @@ FIGURES = (
             Series("libgex medium messages", "gex", "am.flood"),
             Series("Open MPI MPI_Isend, 64 under way", "openmpi", "message.flood"),
             Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood"),
+            Series("LCI active messages", "lci", "am.flood", LCI_SHM),
+        )),
+    Figure(
+        "message-rate-tcp", "Messages one way, as many as go", "ours", "TCP/IP on the loopback, UDP/IP for udp",
+        tuple(powers(8, 4 * KIB)), unit=MILLIONS, series=(
+            Series("libgex medium messages, udp", "gex", "am.flood", over("udp")),
+            Series("libgex medium messages, ofi", "gex", "am.flood", OFI_TCP),
+            Series("Open MPI MPI_Isend, 64 under way", "openmpi", "message.flood", OPENMPI_TCP),
+            Series("MPICH MPI_Isend, 64 under way", "mpich", "message.flood", MPICH_TCP),
+            Series("LCI active messages", "lci", "am.flood", LCI_TCP),
         )),
     Figure(
         "message-rate-ranks", "Messages of 8 bytes from all ranks to all others", "ours", "shared memory",
@@ -372,8 +477,8 @@ FIGURES = (
             Series("libgex medium messages", "gex", "am.all"),
             Series("Open MPI MPI_Isend", "openmpi", "message.all"),
             Series("MPICH MPI_Isend", "mpich", "message.all"),
-        ),
-        note="LCI is left out: Debian has no package of it."),
+            Series("LCI active messages", "lci", "am.all", LCI_SHM),
+        )),
     Figure(
         "all-to-all-shm", "All to all, on four ranks", "ours", "shared memory", tuple(powers(8, 256 * KIB)),
         unit=MICROSECONDS, ranks=4, series=beside_peers("exchange", shmem=True)),
@@ -391,6 +496,10 @@ FIGURES = (
         "barrier-shm", "Barrier", "ours", "shared memory", (2, 4, 8, 16, 32), x="ranks", unit=MICROSECONDS,
         series=beside_peers("barrier", shmem=True)),
     Figure(
+        "oversubscription", "8 bytes from each rank to the next, and the next", "ours", "shared memory",
+        (2, 4, 8, 16, 32), x="ranks", unit=MICROSECONDS, series=beside_peers("ring"),
+        note="Where there are more ranks than cores, ranks that wait have to leave theirs to others."),
+    Figure(
         "broadcast-ranks", "Broadcast of 1 MiB", "ours", "shared memory", (2, 4, 8), x="ranks",
         unit=MICROSECONDS, series=(*beside_peers("broadcast:1048576"),
                                    Series("libgex, in segments", "gex", "broadcast.segment:1048576"))),
@@ -399,10 +508,10 @@ FIGURES = (
         unit=MICROSECONDS, series=(*beside_peers("sum:1048576"),
                                    Series("libgex, in segments", "gex", "sum.segment:1048576"))),
     Figure(
-        "broadcast-shm", "Broadcast to two ranks", "ours", "shared memory", BANDWIDTHS, unit=MICROSECONDS,
+        "broadcast-shm", "Broadcast to two ranks", "ours", "shared memory", COLLECTIVES, unit=MICROSECONDS,
         series=(*beside_peers("broadcast"), Series("libgex, in segments", "gex", "broadcast.segment"))),
     Figure(
-        "sum-shm", "Sum of doubles on both of two ranks", "ours", "shared memory", BANDWIDTHS,
+        "sum-shm", "Sum of doubles on both of two ranks", "ours", "shared memory", COLLECTIVES,
         unit=MICROSECONDS, series=(*beside_peers("sum"), Series("libgex, in segments", "gex", "sum.segment"))),
     Figure(
         "start-up", "From start to end of a job that does nothing", "ours", "shared memory", (2, 4, 8, 16, 32),
@@ -417,3 +526,11 @@ FIGURES = (
             Series(f"libgex {call}, {way.replace('.', ' to ')}", "gexperf_cuda", f"cuda.{call}.{way}.{{x}}")
             for call in ("put", "get") for way in ("host.device", "device.host", "device.device"))),
 )
+
+SHARES = Shares(
+    "flood-share", "Flood bandwidth as a share of the limit", f"{IPDPS}: figure 4",
+    ("flood-bandwidth-shm", "flood-bandwidth-tcp", "flood-bandwidth-hosts"), SHARED_SIZES, (
+        ("libgex put", "libgex put", True), ("MPI_Put of the better MPI", "MPI_Put", False),
+        ("MPI_Isend of the better MPI", "MPI_Isend", False)),
+    "The limit is memcpy in shared memory, the highest bandwidth of any library at any size on the loopback, and "
+    "125 MB/s of the link.")

@@ -29,6 +29,7 @@ import page
 import parts
 import results
 import session
+import shares
 import systems
 import text
 
@@ -143,10 +144,14 @@ def measure(options, chosen):
     for _, series in all_series(found["figures"]):
         series["points"] = [point for point in series["points"] if point["runs"]]
     measured = found["figures"][kept:]
-    for figure in measured:
+    follows = shares.figure(catalogue.SHARES, found["figures"])
+    for figure in [*measured, *([follows] if follows else [])]:
         print("\n".join(text.table(figure)), flush=True)
     order = [figure.name for figure in catalogue.FIGURES]
     found["figures"].sort(key=lambda figure: order.index(figure["name"]))
+    if follows:
+        of_it = [figure["name"] in catalogue.SHARES.figures for figure in found["figures"]]
+        found["figures"].insert(len(of_it) - of_it[::-1].index(True), follows)
     results.write(file, found)
     report(found, folder, not options.no_pictures)
     for figure, series in all_series(measured):

@@ -12,6 +12,7 @@ import measure  # noqa: E402  below the path
 import namespaces  # noqa: E402
 
 SHAPE = "tbf rate 1gbit burst 256kb latency 50ms"
+MEGABYTES = 125  # that the link carries in a second, headers among them
 NETWORK = "two hosts of namespaces, a link of 1 Gbit/s"
 
 

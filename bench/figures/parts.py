@@ -79,6 +79,15 @@ class Figure:
     categories: bool = False  # xs are names
     ranks: int = 2
     hosts: bool = False  # a rank on each of two hosts (hosts.py)
+    keep: tuple = ()     # x's that a thinned curve has too
+    limit: object = None  # of a bandwidth: a number, a series, or HIGHEST (shares.py)
+    longer: int = 1      # samples last so many times as long as the scale's
+    on_cores: bool = False  # of the x's, ranks, those for which there are cores
+    large: bool = False  # FT of the scale's larger class
+
+    def xs_on(self, cores):
+        """The x's on a machine of so many cores: the first at least."""
+        return tuple(x for x in self.xs if not self.on_cores or x <= cores) or self.xs[:1]
 
     def jobs(self, series, xs, scale):
         """The commands of a round."""
@@ -94,6 +103,22 @@ class Figure:
         return Job(ranks, arguments, environment, rows)
 
 
+@dataclasses.dataclass(frozen=True)
+class Shares:
+    """A figure that follows from others (shares.py)."""
+
+    name: str
+    title: str
+    paper: str
+    figures: tuple
+    at: tuple      # x's of those
+    series: tuple  # (label, part of the labels whose best is meant, is it libgex)
+    note: str
+
+
+# A limit that is the highest bandwidth of any series.
+HIGHEST = "highest"
+
 # Rows of a program that starts and ends: its command's own time, and what it prints.
 WHOLE = "whole"
 MEMORY = "memory"
@@ -103,7 +128,7 @@ def peer_arguments(figure, row, xs, scale):
     """The arguments of the programs in bench/peers."""
     if row in (WHOLE, MEMORY):
         return [], {x: row for x in xs}
-    options = ["--samples", str(scale.samples), "--ms", f"{scale.milliseconds:g}"]
+    options = ["--samples", str(scale.samples), "--ms", f"{scale.milliseconds * figure.longer:g}"]
     if figure.x == "bytes":
         return ([*options, f"{row}:{','.join(str(x) for x in xs)}"], {x: f"{row}.{x}" for x in xs})
     name, _, size = row.partition(":")
@@ -117,15 +142,19 @@ def gexperf_arguments(figure, row, xs, scale):
     return ["--json", "--rounds", str(scale.samples), "--runs", "1", "--tries", "1", *rows], named
 
 
+def ft_class(figure, scale):
+    return scale.large_ft_class if figure.large else scale.ft_class
+
+
 def ft_arguments(figure, row, xs, scale):
     """The arguments of apps/ft: one variant, or all where x is the variant."""
     variant = row.split(".")[0]
     words = [] if "{x}" in variant else ["--variant", variant]
-    return (["--class", scale.ft_class, "--json", *words], {x: row.format(x=x) for x in xs})
+    return (["--class", ft_class(figure, scale), "--json", *words], {x: row.format(x=x) for x in xs})
 
 
 def fftw_arguments(figure, row, xs, scale):
-    return ["--class", scale.ft_class], {x: row.format(x=x) for x in xs}
+    return ["--class", ft_class(figure, scale)], {x: row.format(x=x) for x in xs}
 
 
 ARGUMENTS = {"gexperf": gexperf_arguments, "ft": ft_arguments, "ft_mpi": ft_arguments,

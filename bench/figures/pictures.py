@@ -6,6 +6,7 @@
 A program of its own: it needs matplotlib, which nothing else here does.
 """
 
+import math
 import os
 import sys
 
@@ -17,15 +18,19 @@ from matplotlib import pyplot, ticker  # noqa: E402  behind the choice of what d
 import results  # noqa: E402
 import text  # noqa: E402
 
-# Okabe and Ito's colours, which differ for colour-blind people too; in print markers do.
+# Okabe and Ito's colours, which differ for colour-blind people too; in print markers and hatches do.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKERS = "osD^vPX*<>"
+HATCHES = ("", "//", "..", "\\\\", "xx", "--", "oo")
+MAX_TICKS = 12
 
 
 def style(number, series):
+    """Lines of libgex are solid with filled markers, those of peers are not."""
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)],
             "linestyle": "-" if series["ours"] else "--", "linewidth": 1.8 if series["ours"] else 1.2,
-            "markersize": 5, "label": series["label"], "capsize": 2}
+            "markersize": 5.5, "label": series["label"], "capsize": 2,
+            **({} if series["ours"] else {"markerfacecolor": "white"})}
 
 
 def values(series):
@@ -41,25 +46,48 @@ def curves(axes, figure, measured):
     for number, series in enumerate(measured):
         xs, medians, reach = values(series)
         axes.errorbar(xs, medians, yerr=reach, **style(number, series))
-    axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    ticks = results.xs(figure)
-    axes.set_xticks(ticks[::max(1, len(ticks) // 10)])
+    xs = results.xs(figure)
+    positive = [x for x in xs if x > 0]
+    # Beside a logarithm there is room for 0.
+    if positive == xs:
+        axes.set_xscale("log", base=2)
+    else:
+        axes.set_xscale("symlog", base=2, linthresh=positive[0])
+    axes.set_xticks(apart(xs))
     axes.xaxis.set_major_formatter(
         ticker.FuncFormatter(lambda x, _: text.size(int(x), figure).replace(" ", "\u00a0")))
     axes.xaxis.set_minor_locator(ticker.NullLocator())
+    low, high = axes.get_ylim()
+    if high < 50 * low:
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_minor_formatter(ticker.NullFormatter())
     axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda y, _: f"{y:g}"))
+
+
+def apart(xs):
+    """The x's whose names have room beside each other."""
+    span = math.log2(max(xs) / max(1, xs[0]))
+    chosen = xs[:1]
+    for x in xs[1:]:
+        if chosen[-1] == 0 or math.log2(x / chosen[-1]) >= span / MAX_TICKS:
+            chosen.append(x)
+    return chosen
 
 
 def bars(axes, figure, measured):
     names = results.xs(figure)
-    width = 0.8 / len(measured)
+    width = 0.8 / max(2, len(measured))
     for number, series in enumerate(measured):
         xs, medians, reach = values(series)
         at = [names.index(x) + (number - (len(measured) - 1) / 2) * width for x in xs]
         axes.bar(at, medians, width, yerr=reach, capsize=2, color=COLOURS[number % len(COLOURS)],
-                 hatch="" if series["ours"] else "//", edgecolor="white", label=series["label"])
-    axes.set_xticks(range(len(names)), [str(name) for name in names])
+                 hatch=HATCHES[number % len(HATCHES)], edgecolor="white", label=series["label"])
+    heights = [results.median(point["runs"]) for series in measured for point in series["points"]]
+    if max(heights) > 20 * min(heights) > 0:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda y, _: f"{y:g}"))
+    axes.set_xticks(range(len(names)), [str(name).replace(", ", ",\n") for name in names])
 
 
 def draw(found, figure, folder):

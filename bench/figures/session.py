@@ -103,13 +103,14 @@ def thinned(values, count, also=()):
 
 def started(figure, scale, build, cores):
     """The figure's entry in the results before anything was measured."""
-    headline_at = [figure.headline.at] if figure.headline else []
+    kept = [*figure.keep, *([figure.headline.at] if figure.headline else [])]
     # Commands for each rank count take longer than one for all sizes.
     count = min(scale.sizes, 3) if figure.x == "ranks" else scale.sizes
-    xs = list(figure.xs) if figure.categories else thinned(figure.xs, count, headline_at)
+    xs = list(figure.xs) if figure.categories else thinned(figure.xs_on(cores), count, kept)
     entry = {"name": figure.name, "title": figure.title, "paper": figure.paper,
              "network": figure.network, "x": figure.x, "categories": figure.categories, "xs": xs,
              "unit": figure.unit.name, "better": figure.unit.better, "note": figure.note,
+             "limit": figure.limit,
              "rounds": 0, "of_rounds": scale.rounds, "series": [], "headline": None}
     if figure.headline:
         entry["headline"] = {"text": figure.headline.text, "paper": figure.headline.paper,

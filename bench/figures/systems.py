@@ -21,12 +21,14 @@ class Scale:
     milliseconds: float  # of a sample
     sizes: int        # points of a curve at most; 0: all
     ft_class: str
+    large_ft_class: str
     seconds: float = 0  # begin nothing behind them; 0: no limit
 
 
-FULL = Scale("full", rounds=5, samples=5, milliseconds=20, sizes=0, ft_class="A")
-QUICK = Scale("quick", rounds=3, samples=3, milliseconds=4, sizes=6, ft_class="W", seconds=250)
-TINY = Scale("tiny", rounds=1, samples=1, milliseconds=0.2, sizes=2, ft_class="S")
+FULL = Scale("full", rounds=5, samples=5, milliseconds=20, sizes=0, ft_class="A", large_ft_class="B")
+QUICK = Scale("quick", rounds=3, samples=3, milliseconds=3, sizes=6, ft_class="W", large_ft_class="W",
+              seconds=265)
+TINY = Scale("tiny", rounds=1, samples=1, milliseconds=0.2, sizes=2, ft_class="S", large_ft_class="S")
 
 
 def version_line(command, environment):
@@ -194,6 +196,22 @@ class Mpich(System):
                 os.path.join(build, "bin", self.program), *arguments]
 
 
+class Lci(Mpich):
+    """Started by MPICH's launcher, which binds its ranks; its own does not."""
+
+    def __init__(self):
+        super().__init__("peer_lci")
+        self.name = "LCI"
+
+    def missing(self, build):
+        return super().missing(build) and (
+            "LCI is not there: Debian has no package of it; with it installed, build again with "
+            "-DLCI_DIR=PREFIX/lib/cmake, and mpich")
+
+    def version(self, build):
+        return version_line([os.path.join(build, "bin", self.program), "--version"], self.environment())
+
+
 class Tool(System):
     """A network's own tools, of two ends (bench/peers/two_ends.py)."""
 
@@ -228,6 +246,7 @@ SYSTEMS = {
     "gexperf_cuda": GexperfCuda(),
     "openmpi": OpenMpi(),
     "mpich": Mpich(),
+    "lci": Lci(),
     "shmem": OpenMpi("OpenSHMEM of Open MPI", "peer_shmem", "oshrun"),
     "gex_par": Gex("peer_gex_par"),
     "ft": Gex("ft", rows_of_ft),

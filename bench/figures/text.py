@@ -60,14 +60,18 @@ def remarks(figure):
             yield f"Left out: {series['label']}: {series['left_out']}."
 
 
+def here(figure):
+    """What was measured of the paper's headline."""
+    ratio = results.headline_ratio(figure)
+    if not ratio:
+        return "not measured"
+    where = {"mean": " on average", "bests": ", best against best"}.get(figure["headline"]["at"]) \
+        or f" at {size(ratio[0], figure)}{' ranks' if figure['x'] == 'ranks' else ''}"
+    return f"{ratio[1]:.2f} times{where}"
+
+
 def headline(figure):
     its = figure["headline"]
-    ratio = results.headline_ratio(figure)
-    ours = "not measured"
-    if ratio:
-        where = {"mean": " on average", "bests": ", best against best"}.get(its["at"]) \
-            or f" at {size(ratio[0], figure)}"
-        ours = f"{ratio[1]:.2f} times{where}"
     paper = "" if its["paper"] is None else f" ({its['paper']:g} times)"
-    line = f"The paper: {its['text']}{paper}. Here: {ours}."
+    line = f"The paper: {its['text']}{paper}. Here: {here(figure)}."
     return f"{line} {its['why']}" if its["why"] else line

@@ -4,7 +4,6 @@
 //   gexrun -n 2 --bind core peer_gex put:8,4096 am.rtt:64
 
 #include <gasnet_coll.h>
-#include <gasnet_ratomic.h>
 #include <gasnet_vis.h>
 #include <gasnetex.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "fetch_add.h"
 #include "measure.h"
 
 namespace {
@@ -29,7 +29,21 @@ enum Handler : gex_AM_Index_t {
   echo_reply,
   flood_request,
   flood_done,
+  rows_request,
+  rows_reply,
 };
+
+/// Rows of 64 bytes, one in four places.
+constexpr std::size_t row_bytes = 64;
+constexpr std::size_t row_stride = 4 * row_bytes;
+
+std::byte* my_segment = nullptr;
+
+void pack_rows(void* payload, const std::byte* from, std::size_t bytes) {
+  auto* to = static_cast<std::byte*>(payload);
+  for (std::size_t i = 0; i < bytes; i += row_bytes, from += row_stride)
+    std::memcpy(to + i, from, row_bytes);
+}
 
 /// Handlers and what waits for them are of one thread: this is a GASNET_SEQ program.
 volatile std::uint64_t replies = 0;
@@ -67,66 +81,19 @@ void on_reply(gex_Token_t, void*, std::size_t) {
 void on_flood_request(gex_Token_t, void*, std::size_t) {
   requests = requests + 1;
 }
+/// The rows from number `first` on.
+void on_rows_request(gex_Token_t token, void* payload, std::size_t bytes, gex_AM_Arg_t first) {
+  auto* from = static_cast<const std::byte*>(payload);
+  std::byte* to = my_segment + static_cast<std::size_t>(first) * row_stride;
+  for (std::size_t i = 0; i < bytes; i += row_bytes, to += row_stride)
+    std::memcpy(to, from + i, row_bytes);
+  gex_AM_ReplyShort0(token, rows_reply, 0);
+}
+void on_rows_reply(gex_Token_t) {
+  replies = replies + 1;
+}
 void on_flood_done(gex_Token_t) {
   floods = floods + 1;
-}
-
-/// The domain of a type's fetch-and-add, and how it is called.
-struct Type {
-  const char* name;
-  gex_DT_t type;
-};
-constexpr Type types[] = {{"i32", GEX_DT_I32}, {"u32", GEX_DT_U32}, {"i64", GEX_DT_I64},
-                          {"u64", GEX_DT_U64}, {"flt", GEX_DT_FLT}, {"dbl", GEX_DT_DBL}};
-
-/// One fetch-and-add of a type, as a client that has chosen it writes it.
-gex_Event_t begin_add(gex_AD_t domain, gex_DT_t type, gex_Rank_t rank, void* target, void* result) {
-  switch (type) {
-    case GEX_DT_I32:
-      return gex_AD_OpNB_I32(domain, static_cast<std::int32_t*>(result), rank, target, GEX_OP_FADD,
-                             1, 0, 0);
-    case GEX_DT_U32:
-      return gex_AD_OpNB_U32(domain, static_cast<std::uint32_t*>(result), rank, target, GEX_OP_FADD,
-                             1, 0, 0);
-    case GEX_DT_I64:
-      return gex_AD_OpNB_I64(domain, static_cast<std::int64_t*>(result), rank, target, GEX_OP_FADD,
-                             1, 0, 0);
-    case GEX_DT_U64:
-      return gex_AD_OpNB_U64(domain, static_cast<std::uint64_t*>(result), rank, target, GEX_OP_FADD,
-                             1, 0, 0);
-    case GEX_DT_FLT:
-      return gex_AD_OpNB_FLT(domain, static_cast<float*>(result), rank, target, GEX_OP_FADD, 1, 0,
-                             0);
-    default:
-      return gex_AD_OpNB_DBL(domain, static_cast<double*>(result), rank, target, GEX_OP_FADD, 1, 0,
-                             0);
-  }
-}
-void begin_add_implicitly(gex_AD_t domain, gex_DT_t type, gex_Rank_t rank, void* target,
-                          void* result) {
-  switch (type) {
-    case GEX_DT_I32:
-      gex_AD_OpNBI_I32(domain, static_cast<std::int32_t*>(result), rank, target, GEX_OP_FADD, 1, 0,
-                       0);
-      break;
-    case GEX_DT_U32:
-      gex_AD_OpNBI_U32(domain, static_cast<std::uint32_t*>(result), rank, target, GEX_OP_FADD, 1, 0,
-                       0);
-      break;
-    case GEX_DT_I64:
-      gex_AD_OpNBI_I64(domain, static_cast<std::int64_t*>(result), rank, target, GEX_OP_FADD, 1, 0,
-                       0);
-      break;
-    case GEX_DT_U64:
-      gex_AD_OpNBI_U64(domain, static_cast<std::uint64_t*>(result), rank, target, GEX_OP_FADD, 1, 0,
-                       0);
-      break;
-    case GEX_DT_FLT:
-      gex_AD_OpNBI_FLT(domain, static_cast<float*>(result), rank, target, GEX_OP_FADD, 1, 0, 0);
-      break;
-    default:
-      gex_AD_OpNBI_DBL(domain, static_cast<double*>(result), rank, target, GEX_OP_FADD, 1, 0, 0);
-  }
 }
 
 class Gex final : public peers::Library {
@@ -148,16 +115,23 @@ class Gex final : public peers::Library {
         medium(flood_request, on_flood_request, GEX_FLAG_AM_REQUEST),
         {flood_done, reinterpret_cast<gex_AM_Fn_t>(on_flood_done),
          GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0, nullptr, "flood_done"},
+        {rows_request, reinterpret_cast<gex_AM_Fn_t>(on_rows_request),
+         GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_MEDIUM, 1, nullptr, "rows_request"},
+        {rows_reply, reinterpret_cast<gex_AM_Fn_t>(on_rows_reply),
+         GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 0, nullptr, "rows_reply"},
     };
     require(gex_EP_RegisterHandlers(endpoint, table, sizeof table / sizeof *table),
             "gex_EP_RegisterHandlers");
     gex_Segment_t segment{};
     require(gex_Segment_Attach(&segment, team_, window), "gex_Segment_Attach");
     mine_ = static_cast<std::byte*>(gex_Segment_QueryAddr(segment));
+    my_segment = mine_;
     for (gex_Rank_t rank = 0; rank < 2; ++rank) {
       void* base = nullptr;
-      gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team_, rank % size(), &base, nullptr, nullptr, 0));
+      void* here = nullptr;
+      gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team_, rank % size(), &base, &here, nullptr, 0));
       segment_of_[rank] = static_cast<std::byte*>(base);
+      if (rank == 1) peer_here_ = here;
     }
     std::memset(mine_, 0, window);
     for (std::size_t i = 0; i < sizeof types / sizeof *types; ++i)
@@ -185,7 +159,9 @@ class Gex final : public peers::Library {
           bytes,
           [this, bytes] { gex_RMA_GetNBI(team_, buffer_.data(), 1, segment_of_[1], bytes, 0); },
           GEX_EC_GET);
+    if (name == "copy.flood") return copies(bytes);
     if (name.rfind("am.", 0) == 0) return message(name, bytes);
+    if (name == "ring") return ring(bytes);
     if (name.rfind("fadd.", 0) == 0) return fetch_add(name.substr(std::strlen("fadd.")));
     if (name == "hot_spot") return hot_spot();
     if (const unsigned dims = peers::dimensions_of(name)) return strided(dims, 8, bytes);
@@ -200,7 +176,9 @@ class Gex final : public peers::Library {
     if (name == "exchange") return exchange(bytes);
     if (name == "sum") return sum(bytes, client_buffer, buffer_.data());
     if (name == "sum.segment") return sum(bytes, in_segment(0), in_segment(peers::max_bytes));
-    if (name == "rows") return strided(3, 64, bytes);
+    if (name == "rows") return strided(3, row_bytes, bytes);
+    if (name == "rows.fixed" || name == "rows.negotiated")
+      return rows_in_messages(bytes, name == "rows.negotiated");
     if (name == "indexed") return indexed(bytes);
     return {};
   }
@@ -300,8 +278,10 @@ class Gex final : public peers::Library {
   }
 
   Repeated message(const std::string& name, std::size_t bytes) {
-    if (bytes > gex_AM_MaxRequestMedium(team_, 1, nullptr, 0, 0) ||
-        bytes > gex_AM_MaxReplyMedium(team_, 1, nullptr, 0, 0))
+    // To the other rank, as the limits of messages to oneself are others.
+    const gex_Rank_t peer = rank() == 0 ? 1 : 0;
+    if (bytes > gex_AM_MaxRequestMedium(team_, peer, nullptr, 0, 0) ||
+        bytes > gex_AM_MaxReplyMedium(team_, peer, nullptr, 0, 0))
       return {};
     if (name == "am.rtt")
       return ping_pong([this, bytes] {
@@ -366,10 +346,34 @@ class Gex final : public peers::Library {
     };
   }
 
-  /// Waits for so many more requests.
+  /// A message from each rank to the next.
+  Repeated ring(std::size_t bytes) {
+    return [this, bytes](std::uint64_t n) {
+      for (std::uint64_t i = 0; i < n; ++i) {
+        gex_AM_RequestMedium0(team_, (rank() + 1) % size(), flood_request, buffer_.data(), bytes,
+                              GEX_EVENT_NOW, 0);
+        serve(1);
+      }
+      barrier();
+    };
+  }
+
+  /// Waits for so many more requests. Those of the next turn may have come as well.
   void serve(std::uint64_t n) {
     served_ += n;
-    GASNET_BLOCKUNTIL(requests == served_);
+    GASNET_BLOCKUNTIL(requests >= served_);
+  }
+
+  /// What puts come to in shared memory.
+  Repeated copies(std::size_t bytes) {
+    if (from_root(peer_here_ != nullptr) == 0) return {};
+    return by_root([this, bytes](std::uint64_t n) {
+      for (std::uint64_t i = 0; i < n; ++i) {
+        std::memcpy(peer_here_, buffer_.data(), bytes);
+        // Each copy is made.
+        asm volatile("" : : "r"(peer_here_) : "memory");
+      }
+    });
   }
 
   Repeated fetch_add(std::string what) {
@@ -496,6 +500,33 @@ class Gex final : public peers::Library {
     });
   }
 
+  /// The rows of "rows" in medium messages, built in the caller's buffer or in the library's.
+  Repeated rows_in_messages(std::size_t bytes, bool is_negotiated) {
+    const std::size_t limit =
+        gex_AM_MaxRequestMedium(team_, rank() == 0 ? 1 : 0, nullptr, 0, 1) / row_bytes * row_bytes;
+    return by_root([this, bytes, is_negotiated, limit](std::uint64_t n) {
+      std::uint64_t expected = replies;
+      const auto one = [&] {
+        for (std::size_t done = 0; done < bytes; done += limit, ++expected)
+          send_rows(done / row_bytes, bytes - done < limit ? bytes - done : limit, is_negotiated);
+      };
+      peers::in_windows(n, bytes, one, [&] { GASNET_BLOCKUNTIL(replies == expected); });
+    });
+  }
+  void send_rows(std::size_t first, std::size_t bytes, bool is_negotiated) {
+    const std::byte* const from = mine_ + first * row_stride;
+    const auto number = static_cast<gex_AM_Arg_t>(first);
+    if (!is_negotiated) {
+      pack_rows(client_buffer, from, bytes);
+      gex_AM_RequestMedium1(team_, 1, rows_request, client_buffer, bytes, GEX_EVENT_NOW, 0, number);
+      return;
+    }
+    const gex_AM_SrcDesc_t prepared =
+        gex_AM_PrepareRequestMedium(team_, 1, nullptr, bytes, bytes, nullptr, 0, 1);
+    pack_rows(gex_AM_SrcDescAddr(prepared), from, bytes);
+    gex_AM_CommitRequestMedium1(prepared, rows_request, bytes, number);
+  }
+
   /// A put for each element, in as many loops: what is left without folding.
   Repeated nested(unsigned dims, std::size_t bytes) {
     constexpr std::size_t element_bytes = 8;
@@ -529,6 +560,7 @@ class Gex final : public peers::Library {
   gex_TM_t team_{};
   std::byte* mine_ = nullptr;
   std::byte* segment_of_[2] = {};
+  void* peer_here_ = nullptr;  ///< rank 1's segment in this rank's memory, where it is there
   gex_AD_t domains_[sizeof types / sizeof *types] = {};
   std::vector<char> buffer_;  ///< outside the segment
   std::uint64_t served_ = 0;

@@ -111,6 +111,12 @@ class Mpi final : public peers::Library {
       auto type = strided(dims, element_bytes, bytes / element_bytes);
       return flood(bytes, [this, type] { put(1, type->get()); });
     }
+    if (name == "rows") {
+      constexpr std::size_t row_bytes = 64;
+      auto type = strided(3, row_bytes, bytes / row_bytes);
+      return flood(bytes, [this, type] { put(1, type->get()); });
+    }
+    if (name == "ring") return ring(count);
     if (name == "indexed") {
       auto type = indexed(element_bytes, bytes / element_bytes);
       return flood(bytes, [this, type] { put(1, type->get()); });
@@ -195,6 +201,17 @@ class Mpi final : public peers::Library {
       requests.clear();
     }
     barrier();
+  }
+
+  /// A message from each rank to the next.
+  Repeated ring(int bytes) {
+    return [this, bytes](std::uint64_t n) {
+      char* const received = buffer_.data() + buffer_.size() / 2;
+      for (std::uint64_t i = 0; i < n; ++i)
+        MPI_Sendrecv(buffer_.data(), bytes, MPI_BYTE, (rank_ + 1) % size_, tag, received, bytes,
+                     MPI_BYTE, (rank_ + size_ - 1) % size_, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      barrier();
+    };
   }
 
   /// `what` is a type, and for a flood ".flood" behind it.

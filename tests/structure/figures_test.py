@@ -24,9 +24,11 @@ sys.path.insert(0, str(FOLDER))
 import catalogue  # noqa: E402  below the path
 import figures  # noqa: E402
 import hosts  # noqa: E402
+import page  # noqa: E402
 import parts  # noqa: E402
 import results  # noqa: E402
 import session  # noqa: E402
+import shares  # noqa: E402
 import systems  # noqa: E402
 import text  # noqa: E402
 
@@ -71,6 +73,8 @@ def headline(at, one=("ours",), other=("peer",)):
 
 
 class Numbers(unittest.TestCase):
+    SHARES = parts.Shares("s", "t", "p", ("f",), (8,), (("put", "gex put", True), ("messages", "Isend", False)), "")
+
     def test_spread_is_that_of_quartiles_where_there_are_enough_runs(self):
         self.assertEqual(results.spread([5.0]), 0)
         self.assertAlmostEqual(results.spread([9.0, 10.0, 11.0]), 0.2)
@@ -114,6 +118,29 @@ class Numbers(unittest.TestCase):
         sizes = list(parts.powers(8, 1 << 20))
         self.assertEqual(session.thinned(sizes, 3, [4096]), [8, 2048, 4096, 1 << 20])
         self.assertEqual(session.thinned(sizes, 0), sizes)
+
+
+    def test_shares_are_of_a_series_of_a_number_and_of_the_highest(self):
+        put, messages = series("gex put, a", True, {8: [2.0, 4.0]}), series("Isend", False, {8: [5.0]})
+        for limit, expected in (("bare", [20.0, 40.0]), (20, [10.0, 20.0]), (parts.HIGHEST, [20.0, 40.0])):
+            measured = {**figure(put, messages, series("bare", True, {8: [10.0]})), "limit": limit}
+            found = shares.figure(self.SHARES, [measured])
+            self.assertEqual([one["x"] for one in found["series"][0]["points"]], ["n, 8 B"])
+            self.assertEqual(found["series"][0]["points"][0]["runs"], expected)
+            self.assertFalse(found["series"][1]["ours"])
+
+    def test_there_are_no_shares_of_what_was_not_measured(self):
+        one = {**figure(series("gex put", True, {8: [2.0]})), "limit": "bare"}
+        self.assertIsNone(shares.figure(self.SHARES, [one]))
+        self.assertIsNone(shares.figure(self.SHARES, []))
+
+    def test_the_page_has_each_headline_beside_what_was_measured_and_why_they_differ(self):
+        its = {**headline(8), "why": "because < of it"}
+        ours, peer = series("ours", True, {8: [1.0]}), series("peer", False, {8: [2.0]})
+        lines = "".join(page.headlines({"figures": [figure(ours, peer, headline=its)]}))
+        for words in ("<td>1.5 times</td><td>2.00 times at 8 B</td>", "because &lt; of it"):
+            self.assertIn(words, lines)
+        self.assertEqual(list(page.headlines({"figures": [figure(ours)]})), [])
 
 
 class Sessions(unittest.TestCase):
@@ -169,6 +196,10 @@ class Sessions(unittest.TestCase):
                 self.assertIn("host1,host2", of_figure["command"])
                 self.assertIn("RSH", of_figure["command"])
 
+    def test_figures_by_ranks_have_a_core_for_each_where_that_is_asked_for(self):
+        one = parts.Figure("a", "t", "p", "n", (2, 4, 8), (), parts.MICROSECONDS, x="ranks", on_cores=True)
+        self.assertEqual([one.xs_on(cores) for cores in (1, 2, 5, 16)], [(2,), (2,), (2, 4), (2, 4, 8)])
+
     def test_figures_of_one_command_share_its_runs(self):
         one = self.figure("a", 1)
         found, commands = self.run_session(systems.FULL, [one, dataclasses.replace(one, name="again")])
@@ -204,6 +235,8 @@ class Catalogue(unittest.TestCase):
         for one in catalogue.FIGURES:
             labels = [of_figure.label for of_figure in one.series]
             self.assertEqual(len(labels), len(set(labels)), one.name)
+            if isinstance(one.limit, str):
+                self.assertIn(one.limit, [*labels, parts.HIGHEST])
             if one.headline:
                 self.assertLessEqual({*one.headline.one, *one.headline.other}, set(labels), one.name)
                 if not isinstance(one.headline.at, str) or one.categories:
@@ -271,7 +304,7 @@ class Reports(unittest.TestCase):
         found = self.results()
         self.assertEqual(found["state"], "partial")
         self.assertEqual([len(one["points"]) for figure in found["figures"] for one in figure["series"]],
-                         [2, 0, 0, 0])
+                         [2, 0, 0, 0, 0])
         self.assertIn("This report is partial.", (self.report / "index.html").read_text())
 
     def test_figures_of_the_report_are_kept_where_that_is_asked_for(self):
