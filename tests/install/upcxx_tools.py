@@ -18,7 +18,7 @@ PROJECT = """cmake_minimum_required(VERSION 3.12)
 project(hello LANGUAGES CXX)
 find_package(UPCXX 2022.3 REQUIRED)
 add_executable(hello hello.cc)
-target_link_libraries(hello UPCXX::upcxx)
+target_link_libraries(hello ${UPCXX_LIBRARIES})
 """
 
 

@@ -251,13 +251,16 @@ void without_answer() {
   const auto mine = upcxx::new_<long>(0);
   std::vector<upcxx::global_ptr<long>> of;
   for (int rank = 0; rank < n; ++rank) of.push_back(upcxx::broadcast(mine, rank).wait());
+  upcxx::dist_object<int> object(upcxx::rank_me());
   upcxx::rput(77L, of[std::size_t(peer)],
               upcxx::remote_cx::as_rpc(
-                  [](upcxx::global_ptr<long> there, const std::string& text) {
+                  [](upcxx::dist_object<int>& part, const upcxx::team& all,
+                     upcxx::global_ptr<long> there, const std::string& text) {
+                    REQUIRE(*part == upcxx::rank_me() && &all == &upcxx::world());
                     REQUIRE(*there.local() == 77 && text == "arrived");
                     ++arrived;
                   },
-                  of[std::size_t(peer)], std::string("arrived")));
+                  object, upcxx::world(), of[std::size_t(peer)], std::string("arrived")));
   upcxx::discharge();
   REQUIRE(!upcxx::progress_required());
   while (arrived == 0) upcxx::progress();

@@ -57,6 +57,21 @@ struct Traveller<team> {
 };
 template <class T>
 using Travels = Traveller<std::remove_cv_t<std::remove_reference_t<T>>>;
+
+/// An argument that is kept for a later call and cannot be copied, as it travels.
+template <class T>
+struct Departed {
+  explicit Departed(const T& argument) : value(Traveller<T>::departs(argument)) {}
+  typename Traveller<T>::type value;
+};
+template <class T>
+struct Traveller<Departed<T>> : Traveller<T> {
+  static const typename Traveller<T>::type& departs(const Departed<T>& kept) { return kept.value; }
+};
+/// An argument of a later call.
+template <class T>
+using Kept =
+    std::conditional_t<std::is_same<typename Traveller<T>::type, T>::value, T, Departed<T>>;
 /// Functions travel as pointers.
 template <class T>
 using Plain = std::decay_t<T>;
@@ -374,9 +389,10 @@ struct remote_cx {
   /// Calls the function there.
   template <class Function, class... A>
   static auto as_rpc(Function&& function, A&&... arguments) {
-    using Action = detail::AsRpc<std::decay_t<Function>, std::decay_t<A>...>;
+    using Action = detail::AsRpc<std::decay_t<Function>, detail::Kept<std::decay_t<A>>...>;
     return completions<Action>{
-        Action{-1, std::forward<Function>(function), {std::forward<A>(arguments)...}}};
+        Action{-1, std::forward<Function>(function),
+               std::tuple<detail::Kept<std::decay_t<A>>...>(std::forward<A>(arguments)...)}};
   }
 };
 

@@ -3,9 +3,11 @@
 #ifndef UPCXX_UPCXX_HPP_
 #define UPCXX_UPCXX_HPP_
 
-// Programs use these two without including them.
+// Programs use these without including them.
+#include <cmath>
 #include <iostream>
 #include <limits>
+#include <numeric>
 
 #include <upcxx/atomic_domain.hpp>
 #include <upcxx/collective.hpp>
