@@ -66,9 +66,12 @@ enum class FrameKind : std::uint32_t {
   /// `sequence`: how long no rank has computed or begun an operation
   host_observed,
   host_collected,  ///< a piece of the host's reports of its ranks, number `sequence`
-  /// From an agent that starts hosts (launch/agents/branch.h): it could not start the host `first`;
-  /// `code` 1: its remote shell does not reach it. The payload is the text.
-  host_not_started,
+  // From an agent that starts hosts (launch/agents/branch.h), which also forwards the frames above.
+  host_connected,  ///< the host's guardian is connected
+  /// The host is lost; `code` 1: its remote shell does not reach it. The payload is the text, none
+  /// if the cause is reported already.
+  host_lost,
+  host_fault,  ///< ends the job for an error of rank `first`; the payload is the text
   // From the root to a guardian. See Guardians.
   job_gathered = 192,  ///< a piece of the result of an exchange
   job_absent,          ///< `first`, `sequence`
@@ -78,10 +81,9 @@ enum class FrameKind : std::uint32_t {
   job_error_report,    ///< `code` 1: report the error, 0: another rank reports one
   job_observe,         ///< `count`: the interval of host_observed, in milliseconds
   job_collect,         ///< asks for reports number `sequence`; `count` is a Collection
-  // From the root to such an agent, about the host `first` that it starts.
-  branch_connected,  ///< its guardian is connected, or with `code` 1 its agent that starts others
+  // From the root to the agents by which a host is reached, about that host.
   branch_kill,
-  branch_retire,  ///< `code` 1: it has finished
+  branch_retire,  ///< `code` is a Retirement
   // Both ways.
   heartbeat = 255,
 };
@@ -89,6 +91,16 @@ enum class FrameKind : std::uint32_t {
 /// Bits of `code` of host_observed.
 inline constexpr std::int32_t observed_progress = 1;
 inline constexpr std::int32_t observed_polls = 2;
+
+/// `owner` of a frame from the root to all hosts.
+inline constexpr std::uint32_t every_host = UINT32_MAX;
+
+/// Why a host is done.
+enum class Retirement : std::int32_t {
+  lost,
+  finished,
+  moved,  ///< the root starts it itself
+};
 
 /// A step between the guardian's fork and the execution of a rank's program.
 enum class StartStep : std::uint32_t { execute, keep_connection, redirect_input, redirect_output };
@@ -101,7 +113,8 @@ struct FrameHeader {
   std::uint32_t first = 0;     ///< hello, and between guardians and root: a rank
   std::uint32_t count = 0;     ///< gather, host_gather, leave, host_left, job_end
   std::int32_t code = 0;       ///< leave, end, exec_failed, release
-  std::uint32_t owner = 0;     ///< share
+  /// share; between agents and root: the number of the host that the frame is from or for
+  std::uint32_t owner = 0;
   std::uint32_t bytes =
       0;  ///< on a stream (launch/hosts/link.h): size of the payload behind the header
   std::uint32_t death = 0;  ///< host_end, job_end: 1 if the rank died

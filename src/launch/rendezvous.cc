@@ -7,13 +7,51 @@
 
 namespace gex::launch {
 
-Gather::Gather(const job::HostParts& hosts) : ranks_(hosts.ranks()) {
-  for (const auto& [name, ranks] : hosts)
-    received_.push_back({{ranks.begin(), ranks.end()}, ranks.front()});
+Gather::Gather(std::vector<job::RankSet> contributors) {
+  for (job::RankSet& ranks : contributors) received_.push_back({std::move(ranks), {}});
+  ranks_ = place();
 }
 
-Gather::Gather(const job::HostPart& part) : ranks_(part.ranks.size()) {
-  for (std::uint32_t i = 0; i < ranks_; ++i) received_.push_back({{i}, part.ranks[i]});
+Gather::Gather(const job::HostPart& part) {
+  for (const std::uint32_t rank : part.ranks) received_.push_back({{rank}, {}});
+  ranks_ = place();
+}
+
+/// Gives the ranks of the contributors, which it returns, their places in the result.
+job::RankSet Gather::place() {
+  std::vector<std::uint32_t> all;
+  contributors_ = 0;
+  for (const Contribution& one : received_) {
+    all.insert(all.end(), one.ranks.begin(), one.ranks.end());
+    contributors_ += one.ranks.empty() ? 0 : 1;
+  }
+  std::sort(all.begin(), all.end());
+  job::RankSet ranks(std::move(all));
+  for (Contribution& one : received_) {
+    one.places.clear();
+    for (const std::uint32_t rank : one.ranks) one.places.push_back(ranks.index_of(rank));
+  }
+  return ranks;
+}
+
+void Gather::reassign(const job::RankSet& ranks, std::optional<std::uint32_t> contributor) {
+  for (Contribution& one : received_) {
+    job::RankSet kept;
+    for (const std::uint32_t rank : one.ranks)
+      if (!ranks.contains(rank)) kept.add(rank);
+    one.ranks = std::move(kept);
+  }
+  if (contributor) received_[*contributor].ranks = ranks;
+  const job::RankSet before = std::exchange(ranks_, place());
+  if (begun_ == 0 || kind_ != job::Exchange::all || ranks_ == before) return;
+  std::vector<std::byte> kept(each_ * ranks_.size());
+  for (std::uint32_t i = 0; i < before.size(); ++i) {
+    if (!ranks_.contains(before[i])) continue;
+    const auto block = std::span(bytes_).subspan(i * each_, each_);
+    std::ranges::copy(
+        block, kept.begin() + static_cast<std::ptrdiff_t>(ranks_.index_of(before[i]) * each_));
+  }
+  bytes_ = std::move(kept);
 }
 
 Fault Gather::add(std::uint32_t contributor, const job::FrameHeader& header,
@@ -25,7 +63,7 @@ Fault Gather::add(std::uint32_t contributor, const job::FrameHeader& header,
   }
   const bool combines = header.count == static_cast<std::uint32_t>(job::Exchange::least);
   const std::size_t parts = combines ? 1 : mine.places.size();
-  if (header.total % parts != 0 || (header.count != 0 && !combines)) {
+  if (mine.ranks.empty() || header.total % parts != 0 || (header.count != 0 && !combines)) {
     return "sent an exchange that does not fit its ranks";
   }
   const std::uint64_t each = header.total / parts;
@@ -64,18 +102,19 @@ Fault Gather::begin(const Contribution& first, const job::FrameHeader& header, s
   if (combines && (each > job::max_least || each % sizeof(std::uint64_t) != 0)) {
     return "asks for the least of " + std::to_string(each) + " bytes";
   }
-  if (!combines && each > job::max_exchange / ranks_) {
-    return "asks to exchange " + std::to_string(each) + " bytes among " + std::to_string(ranks_) +
-           " ranks, more than " + std::to_string(job::max_exchange) + " together";
+  if (!combines && each > job::max_exchange / ranks_.size()) {
+    return "asks to exchange " + std::to_string(each) + " bytes among " +
+           std::to_string(ranks_.size()) + " ranks, more than " +
+           std::to_string(job::max_exchange) + " together";
   }
   each_ = each;
-  first_rank_ = first.lowest_rank;
+  first_rank_ = first.ranks.front();
   try {
     // All bits set: no number is larger.
     if (combines)
       bytes_.assign(each_, std::byte{0xff});
     else
-      bytes_.assign(each_ * ranks_, std::byte{});
+      bytes_.assign(each_ * ranks_.size(), std::byte{});
   } catch (const std::bad_alloc&) {
     return "asks to exchange " + std::to_string(each) + " bytes, for which there is no memory";
   }

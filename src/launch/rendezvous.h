@@ -23,13 +23,14 @@ namespace gex::launch {
 using Fault = std::optional<std::string>;
 
 /// A sequence of exchanges; a barrier is an exchange of no bytes. The ranks of a host contribute to
-/// their guardian's object. With several hosts, the guardians contribute the results to gexrun's.
-/// What is the least is combined at each of them, so that it is as large between hosts as it is for
-/// a rank.
+/// their guardian's object. With several hosts, the guardians contribute the results to that of the
+/// process above them, an agent that starts hosts or gexrun, and each such agent to the one above
+/// it. What is the least is combined at each of them, so that it is as large between hosts as it is
+/// for a rank.
 class Gather {
  public:
-  /// Each of `hosts` is a contributor, on behalf of all its ranks.
-  explicit Gather(const job::HostParts& hosts);
+  /// Each of these is a contributor, on behalf of those ranks, unless it has none.
+  explicit Gather(std::vector<job::RankSet> contributors);
   /// Each rank of `part` is a contributor.
   explicit Gather(const job::HostPart& part);
 
@@ -40,7 +41,7 @@ class Gather {
 
   std::uint32_t sequence() const noexcept { return sequence_; }
   bool pending() const noexcept { return begun_ > 0; }
-  bool complete() const noexcept { return finished_ == received_.size(); }
+  bool complete() const noexcept { return finished_ == contributors_; }
   bool has_finished(std::uint32_t contributor) const noexcept {
     return received_[contributor].finished;
   }
@@ -54,22 +55,28 @@ class Gather {
   /// Returns the result and begins the next exchange. Requires `complete`.
   Result take();
 
+  /// Another contributor is to give the blocks of these ranks from now on, whose contributors have
+  /// not begun; without one they are not part of the result. The exchange may be complete then.
+  void reassign(const job::RankSet& ranks, std::optional<std::uint32_t> contributor = {});
+
  private:
   struct Contribution {
+    job::RankSet ranks;
     std::vector<std::uint32_t> places;  ///< the index of each of its ranks in the result
-    std::uint32_t lowest_rank = 0;
     std::uint64_t bytes = 0;
     bool begun = false;
     bool finished = false;
   };
 
+  job::RankSet place();
   Fault begin(const Contribution& first, const job::FrameHeader& header, std::uint64_t each);
   void scatter(const Contribution& from, std::span<const std::byte> piece);
   void combine(std::span<const std::byte> numbers);
 
   std::vector<Contribution> received_;
   std::vector<std::byte> bytes_;
-  std::uint32_t ranks_;
+  std::size_t contributors_ = 0;  ///< that have ranks
+  job::RankSet ranks_;            ///< of all of them
   job::Exchange kind_ = job::Exchange::all;
   std::uint64_t each_ = 0;
   std::uint32_t first_rank_ = 0;

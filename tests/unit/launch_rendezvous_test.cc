@@ -7,6 +7,8 @@
 #include <array>
 #include <random>
 
+#include "launch/hosts/host_tree.h"
+
 namespace gex::launch {
 namespace {
 
@@ -24,6 +26,12 @@ job::HostPart host_of(std::uint32_t ranks) {
   job::HostParts hosts;
   hosts.add("host", ranks);
   return hosts[0];
+}
+
+std::vector<job::RankSet> ranks_of(const job::HostParts& hosts) {
+  std::vector<job::RankSet> ranks;
+  for (const job::HostPart& part : hosts) ranks.push_back(part.ranks);
+  return ranks;
 }
 
 std::vector<std::byte> bytes(std::size_t count, int value) {
@@ -69,11 +77,11 @@ TEST(Gather, OfHostsPutsEachWhereItsRanksBelong) {
   job::HostParts hosts;
   hosts.add("one", 1);
   hosts.add("two", 3);
-  Gather gather(hosts);
+  Gather gather(ranks_of(hosts));
   EXPECT_EQ(gather.add(1, gather_header(0, 6, 0), bytes(4, 2)), std::nullopt);
   // As many bytes in all, for fewer ranks.
   ASSERT_TRUE(gather.add(0, gather_header(0, 6, 0), bytes(6, 1)));
-  ASSERT_TRUE(Gather(hosts).add(1, gather_header(0, 7, 0), bytes(7, 1)));
+  ASSERT_TRUE(Gather(ranks_of(hosts)).add(1, gather_header(0, 7, 0), bytes(7, 1)));
   EXPECT_EQ(gather.add(0, gather_header(0, 2, 0), bytes(2, 1)), std::nullopt);
   EXPECT_EQ(gather.add(1, gather_header(0, 6, 4), bytes(2, 3)), std::nullopt);
   ASSERT_TRUE(gather.complete());
@@ -89,7 +97,7 @@ TEST(Gather, OfHostsWithRanksInTurnPutsPiecesWhereverTheyAreCut) {
   for (const char* const name : {"one", "two"}) hosts.add(name);
   for (const std::uint32_t host : {0, 1, 0, 1, 1}) hosts.place_next(host);
   for (std::size_t piece = 1; piece <= 9; ++piece) {
-    Gather gather(hosts);
+    Gather gather(ranks_of(hosts));
     for (const std::uint32_t host : {1u, 0u}) {
       std::vector<std::byte> mine;
       for (const std::uint32_t rank : hosts[host].ranks)
@@ -116,6 +124,79 @@ TEST(Gather, OfOneOfSeveralHostsCountsItsOwnRanks) {
             "exchanges 2 bytes while rank 8 exchanges 1");
   EXPECT_EQ(gather.add(0, gather_header(0, 1, 0), bytes(1, 1)), std::nullopt);
   EXPECT_EQ(gather.take().bytes->size(), 2u);
+}
+
+/// What the hosts that `tree` reaches contribute to the process that has it, by agents as it has
+/// them; `frames` is how many that process receives.
+std::vector<std::byte> gathered_by(const HostTree& tree, const job::HostParts& hosts,
+                                   std::uint32_t self, std::uint32_t fanout, std::size_t& frames) {
+  Gather gather(tree.ranks_by_first_hop(hosts));
+  frames = 0;
+  for (std::uint32_t host = 0; host < hosts.size(); ++host) {
+    if (tree.parent(host) != HostTree::here) continue;
+    std::vector<std::byte> given;
+    if (host == self || !tree.is_branch(host)) {
+      for (const std::uint32_t rank : hosts[host].ranks)
+        for (int shift : {0, 8}) given.push_back(static_cast<std::byte>(rank >> shift));
+    } else {
+      const std::array own{host};
+      std::size_t there = 0;
+      given = gathered_by(HostTree(hosts.size(), own, tree.below(host), fanout), hosts, host,
+                          fanout, there);
+      EXPECT_LE(there, fanout + 1);
+    }
+    EXPECT_EQ(gather.add(host, gather_header(0, given.size(), 0), given), std::nullopt);
+    ++frames;
+  }
+  EXPECT_TRUE(gather.complete());
+  return *gather.take().bytes;
+}
+
+TEST(Gather, ByAgentsGivesTheRootAFrameForEachThatItStarts) {
+  for (const bool cyclic : {false, true}) {
+    constexpr std::uint32_t size = 1024;
+    job::HostParts hosts;
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t host = 0; host < size; ++host) {
+      hosts.add("host");
+      all.push_back(host);
+    }
+    for (std::uint32_t rank = 0; rank < 4 * size; ++rank)
+      hosts.place_next(cyclic ? rank % size : rank / 4);
+    std::size_t frames = 0;
+    const auto result = gathered_by(HostTree(size, {}, all, 32), hosts, HostTree::here, 32, frames);
+    EXPECT_EQ(frames, 32u);
+    ASSERT_EQ(result.size(), std::size_t{8} * size);
+    for (std::uint32_t rank = 0; rank < 4 * size; ++rank)
+      ASSERT_EQ(static_cast<std::uint32_t>(result[2 * rank]) |
+                    static_cast<std::uint32_t>(result[2 * rank + 1]) << 8,
+                rank);
+  }
+}
+
+TEST(Gather, RanksOfAnotherContributorKeepTheOrder) {
+  Gather branch({{0, 3}, {1, 4}, {2}});
+  EXPECT_EQ(branch.add(0, gather_header(0, 2, 0), std::array{std::byte{10}, std::byte{13}}),
+            std::nullopt);
+  EXPECT_EQ(branch.add(2, gather_header(0, 1, 0), std::array{std::byte{12}}), std::nullopt);
+  EXPECT_FALSE(branch.complete());
+  branch.reassign({1, 4});
+  ASSERT_TRUE(branch.complete());
+  EXPECT_EQ(*branch.take().bytes, (std::vector{std::byte{10}, std::byte{12}, std::byte{13}}));
+
+  Gather root({{0, 1, 2, 3, 4}, {}, {5}});
+  EXPECT_EQ(root.add(2, gather_header(0, 1, 0), std::array{std::byte{15}}), std::nullopt);
+  EXPECT_TRUE(root.add(1, gather_header(0, 2, 0), bytes(2, 1)));
+  root.reassign({1, 4}, 1);
+  EXPECT_EQ(root.add(1, gather_header(0, 2, 0), std::array{std::byte{11}, std::byte{14}}),
+            std::nullopt);
+  EXPECT_EQ(
+      root.add(0, gather_header(0, 3, 0), std::array{std::byte{10}, std::byte{12}, std::byte{13}}),
+      std::nullopt);
+  ASSERT_TRUE(root.complete());
+  std::vector<std::byte> expected;
+  for (int value = 10; value <= 15; ++value) expected.push_back(static_cast<std::byte>(value));
+  EXPECT_EQ(*root.take().bytes, expected);
 }
 
 TEST(Gather, AnExchangeOfNothingIsABarrier) {
@@ -146,7 +227,7 @@ TEST(Gather, TheLeastIsAsLargeForAHostAndForTheJobAsForARank) {
   hosts.add("one", 2);
   hosts.add("two", 1);
   Gather one(hosts[0]);
-  Gather all(hosts);
+  Gather all(ranks_of(hosts));
   const std::array<std::uint64_t, 2> given[] = {
       {5, std::uint64_t{1} << 63}, {7, ~std::uint64_t{0}}, {6, 3}};
   EXPECT_EQ(one.add(1, least_header(0, 16), bytes_of(given[1])), std::nullopt);

@@ -9,32 +9,43 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/os_file.h"
 #include "base/os_proc.h"
 #include "launch/agents/launch_agents.h"
 #include "launch/event_loop.h"
+#include "launch/hosts/authentication.h"
+#include "launch/hosts/host_connections.h"
+#include "launch/hosts/launch_ports.h"
 #include "launch/hosts/link.h"
 #include "launch/launcher_signals.h"
 #include "launch/process_tree.h"
+#include "launch/rendezvous.h"
 #include "launch/report.h"
 
 namespace gex::launch {
 
 namespace {
 
+SharedBytes bytes_of(const job::Received& frame) {
+  return std::make_shared<const std::vector<std::byte>>(frame.payload.begin(), frame.payload.end());
+}
+
 /// Thread rules: one thread. All signals are blocked.
 class Branch final : private HostEvents, private Timed {
  public:
-  Branch(HostStart start, RootConnection root);
+  Branch(const HostStart& start, RootConnection parent);
 
   int run();
 
  private:
-  // Called by the agents.
-  bool handle_frame(std::uint32_t, const job::Received&) override { return false; }
+  // Called by the links to hosts, the last two by the agents too.
+  bool handle_frame(std::uint32_t host, const job::Received& frame) override;
   void lose_host(std::uint32_t host, const std::string& why) override { give_up(host, why, 0); }
   void cannot_reach(std::uint32_t host, const std::string& why) override { give_up(host, why, 1); }
 
@@ -42,21 +53,33 @@ class Branch final : private HostEvents, private Timed {
   void meet_deadlines() override;
 
   bool prepare();
+  bool fail(const char* what) const;
   void flush();
+  void send(job::FrameKind kind, std::uint32_t host, int code, std::string_view text = {});
   void receive();
-  bool handle(const job::FrameHeader& header);
+  bool handle(const job::Received& frame);
+  bool handle_about_host(const job::FrameHeader& header);
   void receive_signals();
-  void retire(std::uint32_t host, bool finished);
+  void handle_connection(std::uint32_t number, os::FileDescriptor socket, const LinkKeys& keys);
+  void handle_connected(std::uint32_t host);
+  bool handle_gather(std::uint32_t host, const job::Received& frame);
+  void contribute();
+  void retire(std::uint32_t host, job::Retirement how);
+  void stop_listening();
   void give_up(std::uint32_t host, const std::string& why, int code);
 
-  const RootPlace place_;
-  HostTree tree_;
+  RootPlace place_;  ///< where the hosts that it starts connect
   std::uint32_t unfinished_;
   LaunchAgents agents_;
+  const HostTree& tree_;
   const Launch& launch_;
   RootHosts hosts_;
+  std::vector<bool> retired_;  ///< hosts that the root has retired
   EventLoop loop_;
-  Link link_;
+  Link link_;  ///< to the process that has started this one
+  Authentication authentication_;
+  HostConnections connections_;
+  Gather gather_;
   EventLoop::Watch link_watch_;
   EventLoop::Watch signals_watch_;
   EventLoop::Watch output_watch_;
@@ -70,14 +93,28 @@ HostTree tree_of(const HostStart& start) {
                   fanout(start.remote));
 }
 
-Branch::Branch(HostStart start, RootConnection root)
-    : place_{start.root, start.secret},
-      tree_(tree_of(start)),
+Branch::Branch(const HostStart& start, RootConnection parent)
+    : place_{{}, start.secret},
       unfinished_(1 + static_cast<std::uint32_t>(start.below.size())),
-      agents_(LaunchAgents::Place::branch, std::move(start), tree_),
+      agents_(LaunchAgents::Place::branch, start, tree_of(start)),
+      tree_(agents_.tree()),
       launch_(agents_.launch()),
       hosts_(launch_),
-      link_(std::move(root.socket), root.keys) {
+      retired_(hosts_.size()),
+      link_(std::move(parent.socket), parent.keys),
+      authentication_(
+          launch_.program_name, unfinished_, loop_,
+          [this](std::uint32_t number, os::FileDescriptor socket, const LinkKeys& keys) {
+            handle_connection(number, std::move(socket), keys);
+          }),
+      connections_(hosts_, tree_, loop_, *this),
+      gather_(tree_.ranks_by_first_hop(launch_.hosts)) {
+}
+
+bool Branch::fail(const char* what) const {
+  report(launch_.program_name, "host %s: cannot %s: %s", launch_.part().name.c_str(), what,
+         std::strerror(errno));
+  return false;
 }
 
 bool Branch::prepare() {
@@ -85,12 +122,14 @@ bool Branch::prepare() {
   const sigset_t handled = signals_to_handle(forwarded_signals);
   errno = loop_.open();
   if (errno == 0) signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals_) {
-    report(launch_.program_name, "host %s: cannot wait for the hosts that it starts: %s",
-           launch_.part().name.c_str(), std::strerror(errno));
-    return false;
+  if (!signals_) return fail("wait for the hosts that it starts");
+  const auto ports = launch_ports();
+  os::FileDescriptor listener = listen_for_guardians(place_.address, agents_.reach(), ports);
+  if (!listener) {
+    return fail(ports ? "listen for the hosts that it starts on a port of GEX_LAUNCH_PORTS"
+                      : "listen for the hosts that it starts");
   }
-  if (const auto why = agents_.start(hosts_, *this, place_, loop_)) {
+  if (const auto why = agents_.start(hosts_, *this, place_)) {
     report(launch_.program_name, "host %s: %s", launch_.part().name.c_str(), why->c_str());
     return false;
   }
@@ -98,8 +137,11 @@ bool Branch::prepare() {
   signals_watch_ = loop_.watch(signals_.get(), [this] { receive_signals(); });
   link_watch_ = loop_.watch(
       link_.socket(), [this] { receive(); }, [this] { flush(); });
+  authentication_.serve(place_.secret, std::move(listener));
+  loop_.add(connections_);
   loop_.add(agents_);
   loop_.add(*this);
+  loop_.add(authentication_);
   return true;
 }
 
@@ -110,6 +152,10 @@ int Branch::run() {
   while (prepared && !lost_ && (unfinished_ > 0 || !agents_.output_finished())) loop_.turn();
   agents_.finish();
   kill_descendants(spared, [](pid_t, int) {});
+  if (launch_.verbose) {
+    report(launch_.program_name, "host %s: %s", launch_.part().name.c_str(),
+           connections_.describe_counts().c_str());
+  }
   return prepared && !lost_ ? 0 : reported_status;
 }
 
@@ -117,73 +163,154 @@ void Branch::flush() {
   link_watch_.want_writable(!link_.flush());
 }
 
+void Branch::send(job::FrameKind kind, std::uint32_t host, int code, std::string_view text) {
+  job::FrameHeader header;
+  header.kind = kind;
+  header.owner = host;
+  header.code = code;
+  link_.queue(header, text);
+  flush();
+}
+
 void Branch::receive() {
   for (;;) {
     const job::Received frame = link_.receive();
     if (frame.outcome == job::Received::Outcome::would_block) return;
-    if (frame.outcome == job::Received::Outcome::frame && handle(frame.header)) continue;
+    if (frame.outcome == job::Received::Outcome::frame && handle(frame)) continue;
     lost_ = true;
     return;
   }
 }
 
-bool Branch::handle(const job::FrameHeader& header) {
+bool Branch::handle(const job::Received& frame) {
+  const job::FrameHeader& header = frame.header;
   if (header.kind == job::FrameKind::heartbeat) return true;
-  if (header.kind == job::FrameKind::job_signal) {
-    link_.allow_silence();
-    return true;
-  }
-  const std::uint32_t host = header.first;
+  if (header.owner != job::every_host) return handle_about_host(header);
+  // A root that is suspended sends no heartbeats until it is continued.
+  if (header.kind == job::FrameKind::job_signal && header.code == SIGTSTP) link_.allow_silence();
+  connections_.forward_all(header, bytes_of(frame));
+  return true;
+}
+
+bool Branch::handle_about_host(const job::FrameHeader& header) {
+  const std::uint32_t host = header.owner;
   if (host >= hosts_.size() || tree_.parent(host) == HostTree::nowhere) return false;
-  if (hosts_[host].done) return true;
   switch (header.kind) {
-    case job::FrameKind::branch_connected:
-      if (header.code == 1) {
-        agents_.handle_branch_connected(host);
-      } else if (!hosts_[host].connected) {
-        hosts_.mark_connected(host);
-        agents_.handle_connected(host);
-      }
-      return true;
     case job::FrameKind::branch_kill:
+      connections_.send_to_agents(host, header);
       agents_.kill(host);
       return true;
     case job::FrameKind::branch_retire:
-      retire(host, header.code == 1);
+      connections_.send_to_agents(host, header);
+      retire(host, static_cast<job::Retirement>(header.code));
       return true;
     default:
-      return false;
+      connections_.send(host, header);
+      return true;
   }
 }
 
-void Branch::retire(std::uint32_t host, bool finished) {
-  hosts_.mark_done(host);
-  --unfinished_;
-  agents_.retire(host, finished);
+bool Branch::handle_frame(std::uint32_t host, const job::Received& frame) {
+  job::FrameHeader header = frame.header;
+  switch (header.kind) {
+    case job::FrameKind::host_gather:
+      return handle_gather(host, frame);
+    case job::FrameKind::host_connected:
+      handle_connected(host);
+      return true;
+    default:
+      header.owner = host;
+      link_.forward(header, bytes_of(frame));
+      flush();
+      return true;
+  }
 }
 
+void Branch::handle_connection(std::uint32_t number, os::FileDescriptor socket,
+                               const LinkKeys& keys) {
+  const auto peer = connections_.connect(number, std::move(socket), keys);
+  if (!peer) return;
+  if (peer->is_agent)
+    agents_.handle_branch_connected(peer->host);
+  else
+    handle_connected(peer->host);
+}
+
+/// The guardian of a host is connected to this process or to one below it.
+void Branch::handle_connected(std::uint32_t host) {
+  if (hosts_[host].connected || hosts_[host].done) return;
+  hosts_.mark_connected(host);
+  agents_.handle_connected(host);
+  send(job::FrameKind::host_connected, host, 0);
+  stop_listening();
+}
+
+/// Stops to listen once no further host is to connect.
+void Branch::stop_listening() {
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    const bool is_below = tree_.parent(host) != HostTree::nowhere;
+    if (is_below && !hosts_[host].connected && !hosts_[host].done) return;
+  }
+  authentication_.stop();
+}
+
+bool Branch::handle_gather(std::uint32_t host, const job::Received& frame) {
+  if (tree_.parent(host) != HostTree::here) return false;
+  if (const Fault wrong = gather_.add(host, frame.header, frame.payload)) {
+    job::FrameHeader header;
+    header.kind = job::FrameKind::host_fault;
+    header.owner = launch_.host;
+    header.first = launch_.hosts[host].ranks.front();
+    link_.queue(header, *wrong);
+    flush();
+    return true;
+  }
+  contribute();
+  return true;
+}
+
+/// Sends what all hosts of the branch have given to an exchange.
+void Branch::contribute() {
+  if (!gather_.complete()) return;
+  Gather::Result result = gather_.take();
+  job::FrameHeader header;
+  header.kind = job::FrameKind::host_gather;
+  header.owner = launch_.host;
+  header.count = static_cast<std::uint32_t>(result.kind);
+  header.sequence = result.sequence;
+  link_.queue(header, std::move(result.bytes));
+  flush();
+}
+
+/// The root has done with a host.
+void Branch::retire(std::uint32_t host, job::Retirement how) {
+  if (retired_[host]) return;
+  retired_[host] = true;
+  --unfinished_;
+  connections_.close(host);
+  if (!hosts_[host].done) {
+    hosts_.mark_done(host);
+    agents_.retire(host, how != job::Retirement::lost);
+  }
+  stop_listening();
+  if (how != job::Retirement::moved) return;
+  gather_.reassign(launch_.hosts[host].ranks);
+  contribute();
+}
+
+/// Reports a host as lost. The root retires it, or starts it itself.
 void Branch::give_up(std::uint32_t host, const std::string& why, int code) {
   if (hosts_[host].done) return;
-  job::FrameHeader header;
-  header.kind = job::FrameKind::host_not_started;
-  header.first = host;
-  header.code = code;
-  link_.queue(header, why);
-  flush();
-  retire(host, /*finished=*/false);
+  send(job::FrameKind::host_lost, host, code, why);
+  hosts_.mark_done(host);
+  agents_.retire(host, /*finished=*/false);
 }
 
 void Branch::receive_signals() {
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof info) == sizeof info) {
     const int number = static_cast<int>(info.ssi_signo);
-    if (ends_job(number)) {
-      job::FrameHeader header;
-      header.kind = job::FrameKind::host_interrupted;
-      header.code = number;
-      link_.queue(header);
-      flush();
-    }
+    if (ends_job(number)) send(job::FrameKind::host_interrupted, launch_.host, number);
     if (number != SIGCHLD) continue;
     int status = 0;
     for (pid_t ended = 0; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
@@ -202,9 +329,9 @@ void Branch::meet_deadlines() {
 
 }  // namespace
 
-int run_branch(HostStart start, RootConnection root) {
+int run_branch(const HostStart& start, RootConnection parent) {
   take_over_signals();
-  return Branch(std::move(start), std::move(root)).run();
+  return Branch(start, std::move(parent)).run();
 }
 
 }  // namespace gex::launch

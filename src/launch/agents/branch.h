@@ -7,9 +7,14 @@
 //            |- gexrun --host-part              the part of host a
 //            `- ssh b gexrun --host-part        the part of host b, or a branch again
 //
-// The output of these hosts comes through the branch, which has a link to the root besides. The
-// root reports to it which hosts are connected and which are done, and it reports which could not
-// be started. It ends with the last of its hosts, and with its link.
+// The guardians of these hosts, and the branches among them, connect to the branch, which listens
+// for them as the root does. It has one link to the process that has started it, on which it
+// forwards their frames, and the root's frames to them. What all hosts of the branch contribute to
+// an exchange is one contribution to the next. Output comes through the branch line by line; while
+// it cannot be written, nothing is read.
+//
+// The branch ends with the last of its hosts, and with its link; then its hosts lose theirs, and
+// end their ranks.
 
 #include "launch/agents/host_start.h"
 #include "launch/hosts/auth_handshake.h"
@@ -18,6 +23,6 @@ namespace gex::launch {
 
 /// Starts the host of `start` and those below it, and passes on their output. Returns the exit
 /// status. Called once in a process, which then exits.
-int run_branch(HostStart start, RootConnection root);
+int run_branch(const HostStart& start, RootConnection parent);
 
 }  // namespace gex::launch

@@ -65,11 +65,11 @@ void run_host_part(const char* program_name, const std::string& plugin_folder) {
   const std::uint32_t number = launch_here.host + (is_branch ? launch_here.hosts.size() : 0);
   RootConnection root = connect_to_root(start->root, start->secret, number, why);
   if (!root) {
-    report(program_name, "host %s: cannot connect to the gexrun that started the job: %s", host,
-           why.c_str());
+    report(program_name, "host %s: cannot connect to the gexrun that has started this one: %s",
+           host, why.c_str());
     _exit(reported_status);
   }
-  if (is_branch) _exit(run_branch(std::move(*start), std::move(root)));
+  if (is_branch) _exit(run_branch(*start, std::move(root)));
   launch_here.root = root.socket.release();
   launch_here.root_keys = root.keys;
   launch(launch_here);

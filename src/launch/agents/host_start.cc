@@ -11,7 +11,7 @@ namespace gex::launch {
 
 namespace {
 
-constexpr std::string_view name = "gexrun6 ";
+constexpr std::string_view name = "gexrun7 ";
 constexpr std::size_t max_size = 64U << 20;
 
 class Writer {

@@ -1,7 +1,7 @@
 #pragma once
-// The start message to a gexrun that is started on another host: the job's secret, the root's
-// address, the command, and the hosts that it starts in turn. It is sent over standard input; what
-// follows there is the job's input.
+// The start message to a gexrun that is started on another host: the job's secret, the address of
+// the process that starts it, the command, and the hosts that it starts in turn. It is sent over
+// standard input; what follows there is the job's input.
 
 #include <cstdint>
 #include <optional>
@@ -23,8 +23,8 @@ inline constexpr const char* host_part_argument = "--host-part";
 inline constexpr int reported_status = 119;
 
 struct HostStart {
-  Launch launch;  ///< hosts, host, command and the switches
-  RootAddress root;
+  Launch launch;     ///< hosts, host, command and the switches
+  RootAddress root;  ///< of the root, or of the branch that starts the host
   Secret secret{Secret::Bytes{}};
   std::string directory;                 ///< the command's working directory
   std::vector<std::string> environment;  ///< NAME=VALUE

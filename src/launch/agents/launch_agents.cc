@@ -169,15 +169,11 @@ std::vector<std::string> LaunchAgents::command_for(std::uint32_t host) const {
 }
 
 std::optional<std::string> LaunchAgents::start(const RootHosts& hosts, HostEvents& events,
-                                               const RootPlace& root, EventLoop& loop) {
+                                               const RootPlace& root) {
   hosts_ = &hosts;
   events_ = &events;
   start_.root = root.address;
   start_.secret = root.secret;
-  if (place_ == Place::root && tree_.has_branches()) {
-    branches_.emplace(hosts, loop, static_cast<HostEvents&>(*this));
-    loop.add(*branches_);
-  }
   for (std::uint32_t host = 0; host < hosts.size(); ++host) {
     if (!in_tree(host)) continue;
     const bool starts_here = tree_.parent(host) == HostTree::here;
@@ -293,11 +289,10 @@ void LaunchAgents::execute(std::uint32_t host, int input, int output, int error)
 }
 
 void LaunchAgents::kill(std::uint32_t host) {
-  send_to_branches_of(host, job::FrameKind::branch_kill, 0);
   const Agent& agent = agents_[host];
   if (agent.process == 0 || agent.exited) return;
   // A branch that is connected passes on the output of other hosts.
-  if (is_branch(host) && agent.state == State::connected) return;
+  if (tree_.is_branch(host) && agent.state == State::connected) return;
   kill_agent(host);
 }
 
@@ -309,104 +304,22 @@ void LaunchAgents::kill_agent(std::uint32_t host) {
 }
 
 void LaunchAgents::handle_connected(std::uint32_t host) {
-  send_to_branches_of(host, job::FrameKind::branch_connected, 0);
   Agent& way = agents_[tree_.first_hop(host)];
   if (host == launch_.hosts.host_of(0) && way.input) {
     const int error = copy_input(std::move(way.input));
     if (error != 0)
       report(launch_.program_name, "cannot pass on standard input: %s", std::strerror(error));
   }
-  if (!is_branch(host) || tree_.parent(host) != HostTree::here)
+  if (!tree_.is_branch(host) || tree_.parent(host) != HostTree::here)
     leave_connecting(host, State::connected);
-}
-
-void LaunchAgents::handle_branch(std::uint32_t host, os::FileDescriptor socket,
-                                 const LinkKeys& keys) {
-  if (!branches_ || !in_tree(host) || !is_branch(host) || !unfinished_below(host)) return;
-  // An agent that was replaced may have come so far.
-  branches_->close(host);
-  branches_->connect(host, std::move(socket), keys);
-  send_to_branches_of(host, job::FrameKind::branch_connected, 1);
-  handle_branch_connected(host);
 }
 
 void LaunchAgents::handle_branch_connected(std::uint32_t host) {
-  if (is_branch(host) && tree_.parent(host) == HostTree::here)
-    leave_connecting(host, State::connected);
+  leave_connecting(host, State::connected);
 }
 
-void LaunchAgents::announce_stop() {
-  if (!branches_) return;
-  job::FrameHeader header;
-  header.kind = job::FrameKind::job_signal;
-  header.code = SIGTSTP;
-  branches_->send_all(header);
-}
-
-/// Sends a frame about a host to the branches through which it is reached, itself included.
-void LaunchAgents::send_to_branches_of(std::uint32_t host, job::FrameKind kind, int code) {
-  if (!branches_) return;
-  job::FrameHeader header;
-  header.kind = kind;
-  header.first = host;
-  header.code = code;
-  for (std::uint32_t at = host; at != HostTree::here; at = tree_.parent(at)) {
-    if (is_branch(at)) branches_->send(at, header);
-  }
-}
-
-bool LaunchAgents::handle_frame(std::uint32_t host, const job::Received& frame) {
-  const job::FrameHeader& header = frame.header;
-  switch (header.kind) {
-    case job::FrameKind::heartbeat:
-      return true;
-    case job::FrameKind::host_interrupted:
-      return events_->handle_frame(host, frame);
-    case job::FrameKind::host_not_started: {
-      const std::uint32_t lost = header.first;
-      if (lost >= hosts_->size() || !in_tree(lost)) return false;
-      const std::string why(reinterpret_cast<const char*>(frame.payload.data()),
-                            frame.payload.size());
-      if (header.code == 1)
-        take_over(lost, why);
-      else
-        events_->lose_host(lost, why);
-      return true;
-    }
-    default:
-      return false;
-  }
-}
-
-/// The link to a branch has ended.
-void LaunchAgents::lose_host(std::uint32_t host, const std::string& why) {
-  branches_->close(host);
-  const auto lost = unfinished_below(host);
-  if (!lost) return;
-  events_->lose_host(*lost, *lost == host ? why
-                                          : "its output comes through the gexrun of host " +
-                                                launch_.hosts[host].name + ": " + why);
-}
-
-bool LaunchAgents::is_through(std::uint32_t branch, std::uint32_t host) const {
-  while (host != branch && host != HostTree::here) host = tree_.parent(host);
-  return host == branch;
-}
-
-/// The host itself, or the first below it, that is not done.
-std::optional<std::uint32_t> LaunchAgents::unfinished_below(std::uint32_t host) const {
-  const auto unfinished = [this, host](std::uint32_t one) {
-    return !(*hosts_)[one].done && is_through(host, one);
-  };
-  if (unfinished(host)) return host;
-  const auto below = tree_.below(host);
-  const auto found = std::find_if(below.begin(), below.end(), unfinished);
-  return found == below.end() ? std::nullopt : std::optional(*found);
-}
-
-/// Starts a host that its branch does not reach, and thereby those below it.
-void LaunchAgents::take_over(std::uint32_t host, const std::string& why) {
-  if ((*hosts_)[host].done || tree_.parent(host) == HostTree::here) return;
+void LaunchAgents::take_over(std::uint32_t host, const std::vector<std::uint32_t>& moved,
+                             const std::string& why) {
   if (launch_.verbose) {
     report(launch_.program_name,
            "host %s is started from here, since host %s does not reach it: %s",
@@ -414,18 +327,11 @@ void LaunchAgents::take_over(std::uint32_t host, const std::string& why) {
            why.c_str());
   }
   const std::uint32_t before = tree_.first_hop(host);
-  std::uint32_t moved = 0;
-  const auto hand_over = [this, &moved](std::uint32_t one) {
-    if ((*hosts_)[one].done) return;
-    ++moved;
-    send_to_branches_of(one, job::FrameKind::branch_retire, 1);
-  };
-  hand_over(host);
-  for (const std::uint32_t one : tree_.below(host)) hand_over(one);
+  const auto hosts = static_cast<std::uint32_t>(moved.size());
   tree_.take_over(host);
   agents_[host].state = State::waiting;
-  agents_[host].unfinished = moved;
-  settle(before, moved, /*finished=*/true);
+  agents_[host].unfinished = hosts;
+  settle(before, hosts, /*finished=*/true);
 }
 
 /// The agent of the host is not connecting any more; others may be.
@@ -507,10 +413,12 @@ void LaunchAgents::report_loss(std::uint32_t host) {
   }
   const std::string cause = self.has_cause ? relay_.last_error_line(host) : "";
   const std::string why = cause.empty() ? self.loss : self.loss + ": " + cause;
-  if (self.unreached)
+  if (self.unreached) {
     events_->cannot_reach(host, why);
-  else if (const auto lost = unfinished_below(host))
-    events_->lose_host(*lost, why);
+    return;
+  }
+  const auto lost = hosts_->unfinished_through(tree_, host);
+  if (!lost.empty()) events_->lose_host(lost.front(), why);
 }
 
 void LaunchAgents::report_still_starting() {
@@ -531,7 +439,6 @@ void LaunchAgents::report_still_starting() {
 }
 
 void LaunchAgents::retire(std::uint32_t host, bool finished) {
-  send_to_branches_of(host, job::FrameKind::branch_retire, finished ? 1 : 0);
   const std::uint32_t way = tree_.first_hop(host);
   if (way != host) leave_connecting(host, State::ended);
   settle(way, 1, finished);
@@ -545,7 +452,8 @@ void LaunchAgents::settle(std::uint32_t host, std::uint32_t hosts, bool finished
   if (self.unfinished > 0) return;
   self.lost_at.reset();
   leave_connecting(host, State::ended);
-  if (self.failed) self.kill_at = after(is_branch(host) ? 2 * kill_agent_after : kill_agent_after);
+  if (self.failed)
+    self.kill_at = after(tree_.is_branch(host) ? 2 * kill_agent_after : kill_agent_after);
 }
 
 Deadline LaunchAgents::next_deadline() const {

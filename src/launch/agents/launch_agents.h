@@ -6,10 +6,8 @@
 // (host_start.h). The ranks' output arrives on the agent's standard output and error.
 //
 // Where there are more than GEX_LAUNCH_FANOUT hosts, the gexrun on some of them starts others by
-// the same class (branch.h), and their output comes through it. Such a branch has a link of its own
-// to the root, which reports to it what has become of its hosts; their guardians connect to the
-// root as all do. A host that no remote shell reaches from its branch is started by the root after
-// all.
+// the same class (branch.h). Their output comes through such a branch, and their guardians connect
+// to it. A host that no remote shell reaches from its branch is started by the root after all.
 //
 // No more than GEX_RSH_AT_ONCE agents are connecting at a time. One that fails with the status of a
 // failed ssh before its host has connected is started again, after a growing pause: sshd refuses
@@ -24,10 +22,9 @@
 #include <vector>
 
 #include "launch/agents/host_start.h"
-#include "launch/agents/host_tree.h"
 #include "launch/agents/remote_start.h"
 #include "launch/hosts/host_agents.h"
-#include "launch/hosts/host_connections.h"
+#include "launch/hosts/host_tree.h"
 #include "launch/launch_spec.h"
 #include "launch/line_relay.h"
 
@@ -44,7 +41,7 @@ std::uint32_t fanout(const RemoteStart& remote);
 std::string own_path();
 
 /// Thread rules: one thread.
-class LaunchAgents final : public HostAgents, private HostEvents {
+class LaunchAgents final : public HostAgents {
  public:
   /// In the root, or in a branch on the host `start.launch.host`, which is in the tree.
   enum class Place : std::uint8_t { root, branch };
@@ -55,24 +52,21 @@ class LaunchAgents final : public HostAgents, private HostEvents {
 
   const Launch& launch() const noexcept { return launch_; }
 
+  const HostTree& tree() const override { return tree_; }
   Reach reach() const override;
   std::optional<std::string> start(const RootHosts& hosts, HostEvents& events,
-                                   const RootPlace& root, EventLoop& loop) override;
+                                   const RootPlace& root) override;
   void handle_connected(std::uint32_t host) override;
-  void handle_branch(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys) override;
-  /// The branch on a host has connected to the root.
-  void handle_branch_connected(std::uint32_t host);
-  void announce_stop() override;
+  void handle_branch_connected(std::uint32_t host) override;
+  void take_over(std::uint32_t host, const std::vector<std::uint32_t>& moved,
+                 const std::string& why) override;
   void handle_exit(pid_t process, int status) override;
   void kill(std::uint32_t host) override;
   void retire(std::uint32_t host, bool finished) override;
   int output_event() const override { return relay_.finished_event(); }
   bool output_finished() const override { return relay_.finished(); }
   bool lost_output() const override { return relay_.lost_output(); }
-  void finish() override {
-    relay_.detach();
-    branches_.reset();
-  }
+  void finish() override { relay_.detach(); }
 
   Deadline next_deadline() const override;
   void meet_deadlines() override;
@@ -104,21 +98,9 @@ class LaunchAgents final : public HostAgents, private HostEvents {
     Deadline cause_by;       ///< until then the reason is waited for, from `lost_at` on
   };
 
-  // Called by the links to branches.
-  bool handle_frame(std::uint32_t host, const job::Received& frame) override;
-  void lose_host(std::uint32_t host, const std::string& why) override;
-
   bool in_tree(std::uint32_t host) const { return tree_.parent(host) != HostTree::nowhere; }
-  bool is_branch(std::uint32_t host) const { return !tree_.below(host).empty(); }
-  bool is_lone(std::uint32_t host) const {
-    return tree_.parent(host) == HostTree::here && !is_branch(host);
-  }
-  void send_to_branches_of(std::uint32_t host, job::FrameKind kind, int code);
-  void take_over(std::uint32_t host, const std::string& why);
-  bool is_through(std::uint32_t branch, std::uint32_t host) const;
   void kill_agent(std::uint32_t host);
   void settle(std::uint32_t host, std::uint32_t hosts, bool finished);
-  std::optional<std::uint32_t> unfinished_below(std::uint32_t host) const;
   bool prepare(std::uint32_t host);
   void start_waiting();
   bool start_one(std::uint32_t host);
@@ -146,8 +128,7 @@ class LaunchAgents final : public HostAgents, private HostEvents {
   double waited_ = 0;  ///< seconds from the start to that moment
   std::vector<Agent> agents_;
   LineRelay relay_;
-  std::optional<HostConnections> branches_;  ///< links to branches, in the root of a job with any
-  rlimit descriptors_before_{};              ///< that agents restore
+  rlimit descriptors_before_{};  ///< that agents restore
 };
 
 }  // namespace gex::launch

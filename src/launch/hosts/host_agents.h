@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "launch/event_loop.h"
 #include "launch/hosts/auth_handshake.h"
+#include "launch/hosts/host_tree.h"
 #include "launch/hosts/root_hosts.h"
 #include "launch/hosts/root_place.h"
 
@@ -20,22 +22,23 @@ class HostAgents : public Timed {
  public:
   virtual ~HostAgents() = default;
 
+  /// The hosts that this process starts, and those that they start in turn.
+  virtual const HostTree& tree() const = 0;
   /// From where the hosts' guardians connect.
   virtual Reach reach() const = 0;
 
-  /// Starts the agents of all hosts, whose guardians are to connect to `root`. Returns the message
+  /// Starts the agents of the hosts, whose guardians are to connect to `root`. Returns the message
   /// to the user if that fails.
   virtual std::optional<std::string> start(const RootHosts& hosts, HostEvents& events,
-                                           const RootPlace& root, EventLoop& loop) = 0;
+                                           const RootPlace& root) = 0;
 
   /// The guardian of a host has connected.
   virtual void handle_connected(std::uint32_t host) = 0;
-  /// An agent that starts others has connected. In its handshake it has added the number of hosts
-  /// to that of its own.
-  virtual void handle_branch(std::uint32_t host, os::FileDescriptor socket,
-                             const LinkKeys& keys) = 0;
-  /// The root, which is about to stop for the user, is silent until it is continued.
-  virtual void announce_stop() = 0;
+  /// So has the agent of a host, which starts others.
+  virtual void handle_branch_connected(std::uint32_t host) = 0;
+  /// Starts a host that its agent does not reach, and thereby those below it: all of `moved`.
+  virtual void take_over(std::uint32_t host, const std::vector<std::uint32_t>& moved,
+                         const std::string& why) = 0;
   /// A child of the root has ended, with this wait status.
   virtual void handle_exit(pid_t process, int status) = 0;
   /// Kills the agent of a host.
@@ -49,7 +52,7 @@ class HostAgents : public Timed {
   virtual bool output_finished() const = 0;
   /// Returns true if some of it could not be written.
   virtual bool lost_output() const = 0;
-  /// Called last: stops waiting for output, and closes the links to agents.
+  /// Called last: stops waiting for output.
   virtual void finish() = 0;
 };
 

@@ -78,6 +78,26 @@ void seal_frame(std::vector<std::byte>& frame, const Secret& key, std::uint64_t 
   frame.insert(frame.end(), seal.begin(), seal.end());
 }
 
+void LinkCounts::Direction::add(const job::FrameHeader& header) {
+  if (header.kind == job::FrameKind::heartbeat) return;
+  ++frames;
+  exchange_frames +=
+      header.kind == job::FrameKind::host_gather || header.kind == job::FrameKind::job_gathered ? 1
+                                                                                                : 0;
+  bytes += sizeof header + header.bytes + Secret::size;
+}
+
+void LinkCounts::Direction::add(const Direction& other) {
+  frames += other.frames;
+  exchange_frames += other.exchange_frames;
+  bytes += other.bytes;
+}
+
+void LinkCounts::add(const LinkCounts& other) {
+  sent.add(other.sent);
+  received.add(other.received);
+}
+
 Link::Link(os::FileDescriptor socket, const LinkKeys& keys)
     : socket_(std::move(socket)), key_(keys.send), reader_(Secret(keys.receive)) {
   fcntl(socket_.get(), F_SETFL, fcntl(socket_.get(), F_GETFL) | O_NONBLOCK);
@@ -112,6 +132,10 @@ void Link::queue(job::FrameHeader header, SharedBytes body) {
   queue_.push_back({header, std::move(body)});
 }
 
+void Link::forward(const job::FrameHeader& header, SharedBytes payload) {
+  if (open()) queue_.push_back({header, std::move(payload)});
+}
+
 void Link::queue_heartbeat() {
   if (!queue_.empty() || !sending_.empty()) return;
   job::FrameHeader header;
@@ -121,7 +145,7 @@ void Link::queue_heartbeat() {
 
 void Link::serialize_next() {
   Outgoing& next = queue_.front();
-  auto payload = std::span(*next.body).subspan(next.header.offset);
+  auto payload = std::span(*next.body).subspan(next.serialized);
   payload = payload.first(std::min(payload.size(), job::max_payload));
   next.header.bytes = static_cast<std::uint32_t>(payload.size());
   sending_.resize(sizeof(job::FrameHeader) + payload.size());
@@ -129,8 +153,10 @@ void Link::serialize_next() {
   std::copy(payload.begin(), payload.end(), sending_.begin() + sizeof(job::FrameHeader));
   seal_frame(sending_, key_, number_++);
   sent_ = 0;
+  counts_.sent.add(next.header);
   next.header.offset += payload.size();
-  if (next.header.offset == next.body->size()) queue_.pop_front();
+  next.serialized += payload.size();
+  if (next.serialized == next.body->size()) queue_.pop_front();
 }
 
 void Link::allow_silence(double seconds) {
@@ -170,6 +196,7 @@ bool Link::flush() {
 job::Received Link::receive() {
   for (;;) {
     job::Received received = reader_.next();
+    if (received.outcome == job::Received::Outcome::frame) counts_.received.add(received.header);
     if (received.outcome != job::Received::Outcome::would_block) return received;
     const std::span<std::byte> room = reader_.free_space();
     const ssize_t got = recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);

@@ -61,6 +61,22 @@ class FrameReader {
   std::uint64_t number_ = 0;  ///< of the next frame
 };
 
+/// Frames on links, and their bytes on the wire.
+struct LinkCounts {
+  struct Direction {
+    std::uint64_t frames = 0;
+    std::uint64_t exchange_frames = 0;  ///< those of exchanges among ranks
+    std::uint64_t bytes = 0;
+
+    void add(const job::FrameHeader& header);
+    void add(const Direction& other);
+  };
+  Direction sent;
+  Direction received;
+
+  void add(const LinkCounts& other);
+};
+
 /// One end of a stream of frames. Thread rules: one thread.
 class Link {
  public:
@@ -77,6 +93,8 @@ class Link {
   /// Queues `body` as frames of at most `max_payload` bytes, each headed by `header` with `total`
   /// and `offset` filled in. An empty body is one frame.
   void queue(job::FrameHeader header, SharedBytes body);
+  /// Queues a frame that another link has received, as it is.
+  void forward(const job::FrameHeader& header, SharedBytes payload);
   /// Queues a heartbeat, unless frames are queued already, which serve as well.
   void queue_heartbeat();
 
@@ -88,6 +106,8 @@ class Link {
 
   /// When to call `timed_out` next; empty while the peer may be silent for ever.
   const Deadline& timeout_at() const noexcept { return timeout_at_; }
+  /// What this link has sent and received, but for heartbeats.
+  const LinkCounts& counts() const noexcept { return counts_; }
   /// The seconds since data was last received, if the peer has timed out.
   std::optional<int> timed_out();
   /// Lets the peer be silent, until the next data arrives or for that many seconds, because it is
@@ -99,6 +119,7 @@ class Link {
   struct Outgoing {
     job::FrameHeader header;
     SharedBytes body;
+    std::size_t serialized = 0;  ///< bytes of it
   };
   void serialize_next();
 
@@ -109,6 +130,7 @@ class Link {
   Secret key_{Secret::Bytes{}};
   std::uint64_t number_ = 0;  ///< of the next frame
   FrameReader reader_;
+  LinkCounts counts_;
   Clock::time_point last_received_at_;
   Deadline timeout_at_;
 };

@@ -29,30 +29,42 @@ constexpr double late_connect_seconds = 5;
 /// Seconds for the last output when the end is urgent.
 constexpr double output_grace = 1;
 
+std::string text_of(const job::Received& frame) {
+  return {reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size()};
+}
+
 }  // namespace
 
 int run_root_of_started(const Launch& launch, const Secret& secret, os::FileDescriptor listener) {
   return Root(launch, secret, std::move(listener)).run();
 }
 
-Root::Root(const Launch& launch, const Secret& secret, os::FileDescriptor listener)
+Root::Root(const Launch& launch, HostAgents* agents, const Secret& secret,
+           os::FileDescriptor listener)
     : launch_(launch),
+      agents_(agents),
+      star_(launch.hosts.size()),
+      tree_(agents != nullptr ? agents->tree() : star_),
       listener_(std::move(listener)),
       hosts_(launch),
       job_(launch, *this),
-      gather_(launch.hosts),
-      authentication_(launch.program_name, hosts_.size(), loop_,
-                      [this](std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys) {
-                        handle_connection(host, std::move(socket), keys);
-                      }),
-      connections_(hosts_, loop_, *this),
+      gather_(tree_.ranks_by_first_hop(launch.hosts)),
+      authentication_(
+          launch.program_name, hosts_.size(), loop_,
+          [this](std::uint32_t number, os::FileDescriptor socket, const LinkKeys& keys) {
+            handle_connection(number, std::move(socket), keys);
+          }),
+      connections_(hosts_, tree_, loop_, *this),
       collecting_(hosts_.size()) {
   place_.secret = secret;
 }
 
+Root::Root(const Launch& launch, const Secret& secret, os::FileDescriptor listener)
+    : Root(launch, nullptr, secret, std::move(listener)) {
+}
+
 Root::Root(const Launch& launch, HostAgents& agents)
-    : Root(launch, Secret(Secret::Bytes{}), os::FileDescriptor()) {
-  agents_ = &agents;
+    : Root(launch, &agents, Secret(Secret::Bytes{}), os::FileDescriptor()) {
 }
 
 bool Root::prepare() {
@@ -78,7 +90,7 @@ bool Root::prepare() {
   if (errno == 0) signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals_) return fail("cannot wait for the hosts");
   if (agents_ != nullptr) {
-    if (const auto why = agents_->start(hosts_, *this, place_, loop_)) {
+    if (const auto why = agents_->start(hosts_, *this, place_)) {
       report(launch_.program_name, "%s", why->c_str());
       return false;
     }
@@ -116,17 +128,24 @@ int Root::run() {
     agents_->finish();
   }
   kill_descendants(spared_, [](pid_t, int) {});
+  if (launch_.verbose) report(launch_.program_name, "%s", connections_.describe_counts().c_str());
   return job_.status();
 }
 
-void Root::handle_connection(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys) {
-  if (agents_ != nullptr && host >= hosts_.size() && host - hosts_.size() < hosts_.size()) {
-    agents_->handle_branch(host - hosts_.size(), std::move(socket), keys);
-    return;
-  }
-  if (host >= hosts_.size() || hosts_[host].connected || hosts_[host].done) return;
+void Root::handle_connection(std::uint32_t number, os::FileDescriptor socket,
+                             const LinkKeys& keys) {
+  const auto peer = connections_.connect(number, std::move(socket), keys);
+  if (!peer) return;
+  if (peer->is_agent)
+    agents_->handle_branch_connected(peer->host);
+  else
+    handle_connected(peer->host);
+}
+
+/// The guardian of a host is connected to this process, or to the agent that has started it.
+void Root::handle_connected(std::uint32_t host) {
+  if (hosts_[host].connected) return;
   hosts_.mark_connected(host);
-  connections_.connect(host, std::move(socket), keys);
   if (agents_ != nullptr) agents_->handle_connected(host);
   if (launch_.verbose)
     report(launch_.program_name, "%s is connected", hosts_.name_of(host).c_str());
@@ -143,8 +162,18 @@ void Root::handle_connection(std::uint32_t host, os::FileDescriptor socket, cons
 bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
   const bool its_own = launch_.hosts[host].ranks.contains(header.first);
+  // A link that other hosts share still has frames of one that is lost.
+  if (hosts_[host].done && header.kind != job::FrameKind::host_gather) return true;
   switch (header.kind) {
-    case job::FrameKind::heartbeat:
+    case job::FrameKind::host_connected:
+      handle_connected(host);
+      return true;
+    case job::FrameKind::host_lost:
+      handle_lost(host, frame);
+      return true;
+    case job::FrameKind::host_fault:
+      if (header.first >= launch_.hosts.ranks()) return false;
+      job_.end({1, header.first}, job_.name_of(header.first) + ' ' + text_of(frame));
       return true;
     case job::FrameKind::host_joined:
       if (its_own) job_.joined(header.first, header.code);
@@ -162,8 +191,7 @@ bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
       job_.report_exited_peer(header.first);
       return true;
     case job::FrameKind::host_end:
-      job_.end({header.code, header.first, header.death != 0},
-               {reinterpret_cast<const char*>(frame.payload.data()), frame.payload.size()});
+      job_.end({header.code, header.first, header.death != 0}, text_of(frame));
       return true;
     case job::FrameKind::host_error_report:
       grant_error_report(host);
@@ -195,7 +223,27 @@ void Root::grant_error_report(std::uint32_t host) {
   connections_.send(host, answer);
 }
 
+void Root::handle_lost(std::uint32_t host, const job::Received& frame) {
+  if (frame.header.code == 1)
+    take_over(host, text_of(frame));
+  else
+    lose_host(host, text_of(frame));
+}
+
+/// Starts a host itself that its agent does not reach, and thereby those below it.
+void Root::take_over(std::uint32_t host, const std::string& why) {
+  if (tree_.parent(host) == HostTree::here) return;
+  job::FrameHeader header;
+  header.kind = job::FrameKind::branch_retire;
+  header.code = static_cast<std::int32_t>(job::Retirement::moved);
+  const std::vector<std::uint32_t> moved = hosts_.unfinished_through(tree_, host);
+  for (const std::uint32_t one : moved) connections_.send_to_agents(one, header);
+  agents_->take_over(host, moved, why);
+  gather_.reassign(hosts_.ranks_of(moved), host);
+}
+
 bool Root::handle_gather(std::uint32_t host, const job::Received& frame) {
+  if (tree_.parent(host) != HostTree::here) return false;
   if (const Fault wrong = gather_.add(host, frame.header, frame.payload)) {
     const std::uint32_t rank = launch_.hosts[host].ranks.front();
     job_.end({1, rank}, job_.name_of(rank) + ' ' + *wrong);
@@ -289,7 +337,10 @@ void Root::end(const job::Ending& ending, Teardown teardown) {
   }
   // Hosts that are not connected yet must not start ranks, nor report that they cannot connect.
   for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-    if (hosts_[host].connected) continue;
+    if (hosts_[host].connected || hosts_[host].done) continue;
+    job::FrameHeader header;
+    header.kind = job::FrameKind::branch_kill;
+    connections_.send_to_agents(host, header);
     agents_->kill(host);
     retire_host(host, /*finished=*/false);
   }
@@ -320,7 +371,6 @@ void Root::receive_signals() {
       job_.interrupted(received.number);
     } else if (stops_job(received.number)) {
       signal(SIGTSTP);
-      if (agents_ != nullptr) agents_->announce_stop();
       if (!stop_for(received)) signal(SIGCONT);
       Clock::end_turn();
     } else {
@@ -349,6 +399,11 @@ void Root::lose_host(std::uint32_t host, const std::string& why) {
 void Root::retire_host(std::uint32_t host, bool finished) {
   if (hosts_[host].done) return;
   hosts_.mark_done(host);
+  job::FrameHeader header;
+  header.kind = job::FrameKind::branch_retire;
+  header.code =
+      static_cast<std::int32_t>(finished ? job::Retirement::finished : job::Retirement::lost);
+  connections_.send_to_agents(host, header);
   connections_.close(host);
   // The agent may have output left; but an agent that hangs would keep the job's output open.
   if (agents_ != nullptr) agents_->retire(host, finished);

@@ -10,7 +10,9 @@
 // The guardians connect to the root over TCP and authenticate themselves (authentication.h); the
 // two exchange frames over that connection (host_connections.h). The root listens until all hosts
 // are connected. If it starts the hosts itself, it has an agent for each
-// (launch/agents/launch_agents.h), which also carries the ranks' output.
+// (launch/agents/launch_agents.h), which also carries the ranks' output. Where there are many
+// hosts, agents start others, whose guardians connect to them (launch/agents/branch.h): the root
+// has a connection for each host that it starts itself.
 //
 // A host is lost when its connection ends or times out (link.h), or when its launch agent fails;
 // then the job ends on the other hosts.
@@ -50,6 +52,8 @@ class Root final : private Guardians, private HostEvents, private Timed {
   Root(const Launch& launch, HostAgents& agents);
   /// A root that expects connections to `listener` from guardians that have `secret`.
   Root(const Launch& launch, const Secret& secret, os::FileDescriptor listener);
+  Root(const Root&) = delete;
+  Root& operator=(const Root&) = delete;
 
   /// Runs the job and returns its exit status.
   int run();
@@ -70,11 +74,16 @@ class Root final : private Guardians, private HostEvents, private Timed {
   Deadline next_deadline() const override;
   void meet_deadlines() override;
 
+  Root(const Launch& launch, HostAgents* agents, const Secret& secret, os::FileDescriptor listener);
+
   bool prepare();
   bool output_done();
-  void handle_connection(std::uint32_t host, os::FileDescriptor socket, const LinkKeys& keys);
+  void handle_connection(std::uint32_t number, os::FileDescriptor socket, const LinkKeys& keys);
+  void handle_connected(std::uint32_t host);
   bool handle_gather(std::uint32_t host, const job::Received& frame);
   bool handle_collected(std::uint32_t host, const job::Received& frame);
+  void handle_lost(std::uint32_t host, const job::Received& frame);
+  void take_over(std::uint32_t host, const std::string& why);
   void serve_reports();
   bool is_rank_here(pid_t process) const;
   void grant_error_report(std::uint32_t host);
@@ -83,7 +92,9 @@ class Root final : private Guardians, private HostEvents, private Timed {
   void retire_host(std::uint32_t host, bool finished);
 
   const Launch& launch_;
-  HostAgents* agents_ = nullptr;  ///< null: another launcher starts the ranks
+  HostAgents* const agents_;  ///< null: another launcher starts the ranks
+  const HostTree star_;       ///< of such ranks' hosts
+  const HostTree& tree_;
   RootPlace place_{{}, Secret(Secret::Bytes{})};
   os::FileDescriptor listener_;  ///< until it is served
   RootHosts hosts_;

@@ -255,6 +255,86 @@ TEST(Hosts, StartOneAnotherWhereThereAreMany) {
       << named.error;
 }
 
+/// How many messages gexrun and each agent that starts hosts received and sent, from the lines that
+/// -v prints: "gexrun: host a: 3 connections; received 12 messages (6 of exchanges), ...".
+struct Messages {
+  std::uint64_t connections = 0;
+  std::uint64_t received = 0;
+  std::uint64_t received_of_exchanges = 0;
+  std::uint64_t sent_of_exchanges = 0;
+};
+std::vector<Messages> messages_in(const std::string& text, const std::string& who) {
+  std::vector<Messages> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find(" connections; received ");
+    if (at == line.npos || !line.starts_with(who)) continue;
+    const std::size_t number = line.rfind(' ', at - 1) + 1;
+    Messages one;
+    std::uint64_t sent = 0;
+    const int read = std::sscanf(
+        line.c_str() + number,
+        "%lu connections; received %lu messages (%lu of exchanges), %*u bytes; "
+        "sent %lu messages (%lu of exchanges)",
+        &one.connections, &one.received, &one.received_of_exchanges, &sent, &one.sent_of_exchanges);
+    EXPECT_EQ(read, 5) << line;
+    found.push_back(one);
+  }
+  return found;
+}
+
+/// Expects that no process has more connections than it starts hosts, and one for its own host;
+/// that an exchange takes a message each way on each of them; and that what else comes to gexrun
+/// grows with the number of hosts, each of which has one rank.
+void expect_messages_of_a_tree(std::uint64_t hosts, std::uint64_t fanout) {
+  std::string list = "h0";
+  for (std::uint64_t host = 1; host < hosts; ++host) list += ",h" + std::to_string(host);
+  const Outcome outcome = Command({gexrun, "-v", "--rsh", rsh_here, "--hosts", list, "-n",
+                                   std::to_string(hosts), probe, "exchange", "8"})
+                              .variable("GEX_LAUNCH_FANOUT", std::to_string(fanout))
+                              .run();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 0);
+  // One byte and eight bytes, with a least and a barrier after each, and 20 barriers.
+  constexpr std::uint64_t exchanges = 26;
+  const std::vector<Messages> root =
+      messages_in(outcome.error, "gexrun: " + std::to_string(fanout));
+  ASSERT_EQ(root.size(), 1U) << outcome.error;
+  EXPECT_EQ(root[0].connections, fanout);
+  std::vector<Messages> all = messages_in(outcome.error, "gexrun: host ");
+  EXPECT_GE(all.size(), fanout);
+  for (const Messages& agent : all) EXPECT_LE(agent.connections, fanout + 1);
+  all.push_back(root[0]);
+  std::uint64_t connections = 0;
+  for (const Messages& one : all) {
+    connections += one.connections;
+    EXPECT_EQ(one.received_of_exchanges, exchanges * one.connections);
+    EXPECT_EQ(one.sent_of_exchanges, exchanges * one.connections);
+  }
+  // One from each guardian, and one from each agent that starts hosts.
+  EXPECT_EQ(connections, hosts + all.size() - 1);
+  // Connected, joined, left, gone, finished.
+  EXPECT_LE(root[0].received - root[0].received_of_exchanges, 5 * hosts);
+}
+
+TEST(Hosts, InATreeSendGexrunAMessageForEachThatItStarts) {
+  expect_messages_of_a_tree(8, 2);
+}
+
+TEST(Hosts, InALargeTreeSendGexrunAMessageForEachThatItStarts) {
+  expect_messages_of_a_tree(64, 8);
+  expect_messages_of_a_tree(128, 8);
+}
+
+TEST(Hosts, InATreeExchangeMoreThanAFrame) {
+  const Outcome outcome = Command({gexrun, "--rsh", rsh_here, "--map", "cyclic", "--hosts",
+                                   "a:2,b,c:2,d:2,e", "-n", "8", probe, "exchange", "40000"})
+                              .variable("GEX_LAUNCH_FANOUT", "2")
+                              .run();
+  expect_success(outcome);
+  EXPECT_EQ(lines_with(outcome.output, "exchanged "), 8) << outcome.output;
+}
+
 TEST(Hosts, ThatDoNotReachOneAnotherAreStartedByGexrun) {
   const ShellBetweenHosts rsh(/*refuses=*/true);
   const Outcome outcome = rsh.run("a,b,c,d,e,f,g,h", {"read-input"});
@@ -372,15 +452,19 @@ TEST(Hosts, AnErrorOfAllRanksIsOneLine) {
 }
 
 TEST(Hosts, LinesAreWholeAndTaggedWithTheRankOfTheJob) {
-  const Outcome outcome = Command({gexrun, "--rsh", rsh_here, "--hosts", "a:2,b:2", "-n", "4",
-                                   "--tag-output", probe, "print-lines", "300"})
-                              .run();
-  expect_success(outcome);
-  for (int rank = 0; rank < 4; ++rank) {
-    const std::string number = std::to_string(rank);
-    EXPECT_EQ(lines_with(outcome.output, "[" + number + "] <" + number + " "), 300);
+  // By itself, and through the other host.
+  for (const char* const fanout : {"0", "1"}) {
+    const Outcome outcome = Command({gexrun, "--rsh", rsh_here, "--hosts", "a:2,b:2", "-n", "4",
+                                     "--tag-output", probe, "print-lines", "300"})
+                                .variable("GEX_LAUNCH_FANOUT", fanout)
+                                .run();
+    expect_success(outcome);
+    for (int rank = 0; rank < 4; ++rank) {
+      const std::string number = std::to_string(rank);
+      EXPECT_EQ(lines_with(outcome.output, "[" + number + "] <" + number + " "), 300);
+    }
+    EXPECT_EQ(lines_with(outcome.output, ""), 1200);
   }
-  EXPECT_EQ(lines_with(outcome.output, ""), 1200);
 }
 
 TEST(Hosts, TheProgramSeesFolderAndEnvironmentOfTheLauncher) {

@@ -97,7 +97,39 @@ TEST_F(KillInTree, ARank) {
 
 TEST_F(KillInTree, AnAgentThatStartsHosts) {
   kill(deepest()[3], SIGKILL);
-  expect_failure(running_->finish(), 1, " is lost: the connection to it has ended");
+  const Outcome outcome = running_->finish();
+  expect_failure(outcome, 1, " is lost: the connection to it has ended");
+  EXPECT_EQ(
+      lines_with(outcome.error, "host b (rank 1)") + lines_with(outcome.error, "host f (rank 5)"),
+      1)
+      << outcome.error;
+}
+
+TEST_F(KillInTree, AnAgentThroughWhichOtherAgentsAreReached) {
+  kill(deepest()[4], SIGKILL);
+  const Outcome outcome = running_->finish();
+  expect_failure(outcome, 1, " is lost: the connection to it has ended");
+  EXPECT_EQ(
+      lines_with(outcome.error, "host a (rank 0)") + lines_with(outcome.error, "host e (rank 4)"),
+      1)
+      << outcome.error;
+}
+
+TEST_F(KillInTree, AGuardianThatIsReachedThroughOthers) {
+  const std::vector<pid_t> line = deepest();
+  std::ifstream variables("/proc/" + std::to_string(line[0]) + "/environ");
+  std::string rank;
+  while (std::getline(variables, rank, '\0') && !rank.starts_with("GEX_RANK=")) {
+  }
+  ASSERT_EQ(rank.size(), sizeof "GEX_RANK=");
+  kill(line[1], SIGKILL);
+  const Outcome outcome = running_->finish();
+  expect_clean(outcome);
+  EXPECT_EQ(outcome.status, 1);
+  const std::string lost = std::string("gexrun: host ") +
+                           static_cast<char>('a' + rank.back() - '0') + " (rank " + rank.back() +
+                           ") is lost: the connection to it has ended";
+  EXPECT_EQ(lines_with(outcome.error, lost), 1) << outcome.error;
 }
 
 TEST_F(KillInTree, TheLauncher) {

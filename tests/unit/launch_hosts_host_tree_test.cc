@@ -1,7 +1,7 @@
 // The tree by which hosts are started: every host has one parent, no process starts more than its
 // part, and each agent divides what is below it as the root expects.
 
-#include "launch/agents/host_tree.h"
+#include "launch/hosts/host_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -42,6 +42,11 @@ std::uint32_t check(const HostTree& root, const HostTree& tree, std::uint32_t se
   return depth;
 }
 
+bool has_branches(const HostTree& tree, std::uint32_t hosts) {
+  const auto all = first_hosts(hosts);
+  return std::ranges::any_of(all, [&](std::uint32_t host) { return tree.is_branch(host); });
+}
+
 TEST(HostTree, HasEveryHostOnceInTheLeastNumberOfLevels) {
   struct Case {
     std::uint32_t hosts, fanout, depth;
@@ -56,7 +61,7 @@ TEST(HostTree, HasEveryHostOnceInTheLeastNumberOfLevels) {
                           {1000, 10, 3}}) {
     const auto hosts = first_hosts(one.hosts);
     const HostTree root(one.hosts, {}, hosts, one.fanout);
-    EXPECT_EQ(root.has_branches(), one.depth > 1);
+    EXPECT_EQ(has_branches(root, one.hosts), one.depth > 1);
     std::vector<int> starts(one.hosts);
     EXPECT_EQ(check(root, root, HostTree::here, one.fanout, one.hosts, starts), one.depth);
     EXPECT_EQ(starts, std::vector<int>(one.hosts, 1)) << one.hosts << ' ' << one.fanout;
@@ -65,7 +70,8 @@ TEST(HostTree, HasEveryHostOnceInTheLeastNumberOfLevels) {
 
 TEST(HostTree, IsFlatWithoutALimit) {
   const auto hosts = first_hosts(100);
-  EXPECT_FALSE(HostTree(100, {}, hosts, 0).has_branches());
+  EXPECT_FALSE(has_branches(HostTree(100, {}, hosts, 0), 100));
+  EXPECT_EQ(HostTree(100).first_hop(99), 99u);
 }
 
 TEST(HostTree, LeavesSingleHostsAloneAndTakesOthersOver) {
@@ -76,9 +82,19 @@ TEST(HostTree, LeavesSingleHostsAloneAndTakesOthersOver) {
   EXPECT_TRUE(tree.below(0).empty());
   EXPECT_EQ(tree.parent(6), HostTree::nowhere);
   EXPECT_EQ(tree.first_hop(5), 1u);
+  EXPECT_TRUE(tree.is_through(3, 5));
+  EXPECT_FALSE(tree.is_through(5, 3));
+  EXPECT_FALSE(tree.is_through(1, 6));
+  job::HostParts hosts;
+  for (int i = 0; i < 7; ++i) hosts.add("host");
+  for (const std::uint32_t host : {5, 0, 6, 2, 0}) hosts.place_next(host);
+  EXPECT_EQ(tree.ranks_by_first_hop(hosts),
+            (std::vector<job::RankSet>{{1, 4}, {0, 3}, {}, {}, {}, {}, {}}));
   tree.take_over(3);
   EXPECT_EQ(tree.first_hop(5), 3u);
   EXPECT_EQ(tree.first_hop(2), 1u);
+  EXPECT_EQ(tree.ranks_by_first_hop(hosts),
+            (std::vector<job::RankSet>{{1, 4}, {3}, {}, {0}, {}, {}, {}}));
 }
 
 }  // namespace

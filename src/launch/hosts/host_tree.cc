@@ -1,4 +1,4 @@
-#include "launch/agents/host_tree.h"
+#include "launch/hosts/host_tree.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,6 @@ void HostTree::divide(std::uint32_t parent, std::span<const std::uint32_t> hosts
     const std::uint32_t first = hosts[begin];
     parents_[first] = parent;
     if (below.empty()) continue;
-    has_branches_ = true;
     below_[first].assign(below.begin(), below.end());
     divide(first, below, fanout);
   }
@@ -32,6 +31,20 @@ void HostTree::divide(std::uint32_t parent, std::span<const std::uint32_t> hosts
 std::uint32_t HostTree::first_hop(std::uint32_t host) const {
   while (parents_[host] != here) host = parents_[host];
   return host;
+}
+
+bool HostTree::is_through(std::uint32_t way, std::uint32_t host) const {
+  while (host != way && host < parents_.size()) host = parents_[host];
+  return host == way;
+}
+
+std::vector<job::RankSet> HostTree::ranks_by_first_hop(const job::HostParts& hosts) const {
+  std::vector<job::RankSet> found(parents_.size());
+  for (std::uint32_t rank = 0; rank < hosts.ranks(); ++rank) {
+    const std::uint32_t host = hosts.host_of(rank);
+    if (parents_[host] != nowhere) found[first_hop(host)].add(rank);
+  }
+  return found;
 }
 
 }  // namespace gex::launch
