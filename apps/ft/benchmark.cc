@@ -89,6 +89,9 @@ Outcome run(const Job& job, const Grid& grid, const Memory& memory, const Varian
   // No rank may write a landing area while its owner plans there.
   communication.release_landing(to_spectrum.arrivals());
   forward(grid, to_spectrum, communication);
+  // Either direction has pages of its own that a rank touches for the first time.
+  communication.release_landing(from_spectrum.arrivals());
+  inverse(grid, from_spectrum, memory, 1, communication);
   communication.reset();
 
   job.barrier();

@@ -44,6 +44,9 @@ OPENMPI_HOSTS = {**OPENMPI_TCP, "OMPI_MCA_btl_tcp_if_include": "eth0"}
 MPICH_HOSTS = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
 OVER_MPICH_HOSTS = {**over("mpi", GEX_MPI="mpich"), **MPICH_HOSTS}
 
+EXCHANGES = ("OpenSHMEM's blocks lie in the symmetric heap, where libgex's puts between segments are alike; the "
+             "calls of libgex and of MPI take memory of any place.")
+
 TYPES = ("i32", "u32", "i64", "u64", "flt", "dbl")
 OVER_MPICH_TCP = {**over("mpi", GEX_MPI="mpich"), **MPICH_TCP}
 
@@ -481,10 +484,14 @@ FIGURES = (
         )),
     Figure(
         "all-to-all-shm", "All to all, on four ranks", "ours", "shared memory", tuple(powers(8, 256 * KIB)),
-        unit=MICROSECONDS, ranks=4, series=beside_peers("exchange", shmem=True)),
+        unit=MICROSECONDS, ranks=4, series=(
+            *beside_peers("exchange", shmem=True),
+            Series("libgex, puts between segments", "gex", "exchange.puts")), note=EXCHANGES),
     Figure(
         "all-to-all-ranks", "All to all, 1 KiB from each to each", "ours", "shared memory", (2, 4, 8),
-        x="ranks", unit=MICROSECONDS, series=beside_peers("exchange:1024", shmem=True)),
+        x="ranks", unit=MICROSECONDS, series=(
+            *beside_peers("exchange:1024", shmem=True),
+            Series("libgex, puts between segments", "gex", "exchange.puts:1024")), note=EXCHANGES),
     Figure(
         "message-rate-threads", "Short messages from the threads of one rank to those of another",
         "ours", "shared memory, a core for each thread", ("1", "2", "4", "8"), x="threads", categories=True,

@@ -152,6 +152,7 @@ int run(const Session& session, const ft::Problem& problem) {
   Peer peer(problem);
   if (!peer.is_planned()) return session.refuse("FFTW has no plan for this grid");
   peer.forward();
+  peer.iterate(1);
 
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();

@@ -105,6 +105,15 @@ std::size_t memory() {
 
 }  // namespace
 
+Buffer::Buffer(std::size_t bytes)
+    : size_(bytes), bytes_(static_cast<char*>(std::aligned_alloc(4096, bytes))) {
+  if (!bytes_) {
+    std::fprintf(stderr, "no memory for a buffer of %zu bytes\n", bytes);
+    std::exit(1);
+  }
+  std::memset(data(), 0, bytes);
+}
+
 Nest::Nest(unsigned dims, std::size_t element_bytes, std::size_t elements)
     : count(dims, 1), strides(dims) {
   for (unsigned i = 0; (std::size_t{1} << i) < elements; ++i) count[i % dims] *= 2;

@@ -98,13 +98,12 @@ void on_flood_done(gex_Token_t) {
 
 class Gex final : public peers::Library {
  public:
-  Gex(int* argc, char*** argv) {
+  Gex(int* argc, char*** argv) : buffer_(peers::buffer_for(*argc)) {
     gex_Client_t client{};
     gex_EP_t endpoint{};
     require(gex_Client_Init(&client, &endpoint, &team_, "PEERS", argc, argv, GEX_FLAG_USES_GASNET1),
             "gex_Client_Init");
     const std::size_t window = peers::window_for(*argc);
-    buffer_.resize(peers::buffer_for(*argc));
     gex_AM_Entry_t table[] = {
         medium(fixed_request, on_fixed_request, GEX_FLAG_AM_REQUEST),
         medium(fixed_reply, on_reply, GEX_FLAG_AM_REPLY),
@@ -126,11 +125,12 @@ class Gex final : public peers::Library {
     require(gex_Segment_Attach(&segment, team_, window), "gex_Segment_Attach");
     mine_ = static_cast<std::byte*>(gex_Segment_QueryAddr(segment));
     my_segment = mine_;
-    for (gex_Rank_t rank = 0; rank < 2; ++rank) {
+    // A rank alone is its own rank 1.
+    for (gex_Rank_t rank = 0; rank < 2 || rank < size(); ++rank) {
       void* base = nullptr;
       void* here = nullptr;
       gex_Event_Wait(gex_EP_QueryBoundSegmentNB(team_, rank % size(), &base, &here, nullptr, 0));
-      segment_of_[rank] = static_cast<std::byte*>(base);
+      segment_of_.push_back(static_cast<std::byte*>(base));
       if (rank == 1) peer_here_ = here;
     }
     std::memset(mine_, 0, window);
@@ -174,6 +174,7 @@ class Gex final : public peers::Library {
     if (name == "broadcast" || name == "broadcast.segment")
       return broadcast(bytes, name == "broadcast" ? buffer_.data() : in_segment(0));
     if (name == "exchange") return exchange(bytes);
+    if (name == "exchange.puts") return exchange_by_puts(bytes);
     if (name == "sum") return sum(bytes, client_buffer, buffer_.data());
     if (name == "sum.segment") return sum(bytes, in_segment(0), in_segment(peers::max_bytes));
     if (name == "rows") return strided(3, row_bytes, bytes);
@@ -432,6 +433,22 @@ class Gex final : public peers::Library {
     };
   }
 
+  /// The same between segments, by a put to each rank and a barrier.
+  Repeated exchange_by_puts(std::size_t bytes) {
+    if (bytes * size() > peers::max_bytes) return {};
+    return [this, bytes](std::uint64_t n) {
+      for (std::uint64_t i = 0; i < n; ++i) {
+        for (gex_Rank_t next = 0; next < size(); ++next) {
+          const gex_Rank_t to = (rank() + next) % size();
+          gex_RMA_PutNBI(team_, to, segment_of_[to] + peers::max_bytes + rank() * bytes,
+                         in_segment(to * bytes), bytes, GEX_EVENT_DEFER, 0);
+        }
+        gex_NBI_Wait(GEX_EC_PUT, 0);
+        barrier();
+      }
+    };
+  }
+
   /// A sum of doubles, whose result all ranks get.
   Repeated sum(std::size_t bytes, const char* operand, char* result) {
     return [this, bytes, operand, result](std::uint64_t n) {
@@ -559,10 +576,10 @@ class Gex final : public peers::Library {
 
   gex_TM_t team_{};
   std::byte* mine_ = nullptr;
-  std::byte* segment_of_[2] = {};
+  std::vector<std::byte*> segment_of_;
   void* peer_here_ = nullptr;  ///< rank 1's segment in this rank's memory, where it is there
   gex_AD_t domains_[sizeof types / sizeof *types] = {};
-  std::vector<char> buffer_;  ///< outside the segment
+  const peers::Buffer buffer_;  ///< outside the segment
   std::uint64_t served_ = 0;
   std::uint64_t result_ = 0;
 };

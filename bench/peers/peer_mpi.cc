@@ -272,7 +272,7 @@ class Mpi final : public peers::Library {
   int rank_ = 0;
   int size_ = 0;
   MPI_Win window_ = MPI_WIN_NULL;
-  std::vector<char> buffer_;
+  const peers::Buffer buffer_;
 };
 
 }  // namespace

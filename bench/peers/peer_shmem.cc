@@ -98,7 +98,7 @@ class Shmem final : public peers::Library {
 
   char* window_;
   std::uint64_t* shared_;  ///< one word that the root hands on, and one that is added to
-  std::vector<char> buffer_;
+  const peers::Buffer buffer_;
   /// Two in turn, as the call needs them: one is free again when the next call has begun.
   inline static long synced_[2][SHMEM_ALLTOALL_SYNC_SIZE];
 };
