@@ -433,7 +433,7 @@ class Gex final : public peers::Library {
     };
   }
 
-  /// The same between segments, by a put to each rank and a barrier.
+  /// `bytes` from each rank to each, between segments, by a put to each rank and a barrier.
   Repeated exchange_by_puts(std::size_t bytes) {
     if (bytes * size() > peers::max_bytes) return {};
     return [this, bytes](std::uint64_t n) {

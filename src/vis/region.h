@@ -39,7 +39,7 @@ class BlockList {
   /// Returns true if all blocks have one length, and that length.
   bool is_indexed() const noexcept { return blocks_ == nullptr; }
   std::size_t length() const noexcept { return length_; }
-  /// Of an indexed list.
+  /// Requires an indexed list.
   void* const* addresses() const noexcept { return addresses_; }
 
   std::byte* address(std::size_t i) const noexcept {

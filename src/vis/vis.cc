@@ -116,12 +116,12 @@ struct Bounds {
   std::uintptr_t low = ~std::uintptr_t{0};
   std::uintptr_t high = 0;
 };
-/// Of at least one block, all of one length.
+/// The addresses that blocks of one length touch, at least one block.
 Bounds bounds_of(void* const* addresses, std::size_t count, std::size_t length) noexcept {
   const auto start = [addresses](std::size_t i) noexcept {
     return reinterpret_cast<std::uintptr_t>(addresses[i]);
   };
-  // Of the even and of the odd entries: each minimum waits for the one before it.
+  // Two of each, for the even and the odd entries: a minimum waits for the one before it.
   Bounds even{start(0), start(0)};
   Bounds odd = even;
   for (std::size_t i = 1; i < count; i += 2) {
