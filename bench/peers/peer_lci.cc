@@ -105,7 +105,7 @@ class Lci final : public peers::Library {
     }
   }
 
-  std::vector<char> buffer_;
+  const peers::Buffer buffer_;
   lci::comp_t handler_;
   lci::rcomp_t remote_;
   std::uint64_t awaited_ = 0;
