@@ -157,8 +157,8 @@ def fftw_arguments(figure, row, xs, scale):
     return ["--class", ft_class(figure, scale)], {x: row.format(x=x) for x in xs}
 
 
-ARGUMENTS = {"gexperf": gexperf_arguments, "ft": ft_arguments, "ft_mpi": ft_arguments,
-             "fftw": fftw_arguments}
+ARGUMENTS = {"gexperf": gexperf_arguments, "gexperf_cuda": gexperf_arguments, "ft": ft_arguments,
+             "ft_mpi": ft_arguments, "fftw": fftw_arguments}
 
 
 def without_peers(figure, series):

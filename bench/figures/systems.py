@@ -153,7 +153,10 @@ class Gexperf(Gex):
 
 class GexperfCuda(Gexperf):
     def lacks(self):
-        return "" if os.path.exists("/dev/nvidiactl") else "this machine has no NVIDIA GPU"
+        # A driver that is named may be another one's.
+        if os.path.exists("/dev/nvidiactl") or os.environ.get("GEX_CUDA_LIBRARY"):
+            return ""
+        return "this machine has no NVIDIA GPU"
 
 
 class OpenMpi(System):

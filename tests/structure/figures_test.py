@@ -229,6 +229,16 @@ class Catalogue(unittest.TestCase):
                     jobs = one.jobs(of_figure, xs, scale)
                     self.assertEqual([x for job in jobs for x in job.rows], xs, one.name)
 
+    def test_commands_of_gexperf_name_its_rows(self):
+        found = [(one, of_figure) for one in catalogue.FIGURES for of_figure in one.series
+                 if isinstance(systems.SYSTEMS[of_figure.system], systems.Gexperf)]
+        self.assertTrue(found)
+        for one, of_figure in found:
+            for job in one.jobs(of_figure, list(one.xs), systems.TINY):
+                self.assertLessEqual({row.removesuffix(".limit") for row in job.rows.values()},
+                                     set(job.arguments), one.name)
+                self.assertIn("--json", job.arguments)
+
     def test_names_are_unique_and_headlines_are_of_series(self):
         names = [one.name for one in catalogue.FIGURES]
         self.assertEqual(len(names), len(set(names)))
