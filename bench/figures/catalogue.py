@@ -283,14 +283,16 @@ FIGURES = (
         (2,), x="ranks", unit=SECONDS, hosts=True, series=ft_by_ranks(over("udp"), OPENMPI_HOSTS),
         headline=OVER_ORIGINAL),
     Figure(
-        "ft-ranks", "NAS FT by ranks, and its seconds in communication", f"{IPDPS}: figures 7 and 9",
+        "ft-ranks", "NAS FT by ranks, and what its time goes to", f"{IPDPS}: figures 7 and 9",
         "shared memory", (2, 4, 8, 16), x="ranks", unit=SECONDS, on_cores=True, large=True, series=(
             *ft_by_ranks({}, {}),
             Series("libgex slabs, in communication", "ft", "slabs.communication", kind="communication"),
             Series("libgex pencils, in communication", "ft", "pencils.communication", kind="communication"),
+            Series("libgex pencils, computing of all ranks", "ft", "pencils.work", kind="work"),
             Series("slabs by MPI_Isend, in communication", "ft_mpi", "slabs.communication",
                    kind="communication"),
-        ), note="Of ranks for which there are cores; class B where everything is measured."),
+        ), note="Of ranks for which there are cores; class B in a full report. What all ranks compute together "
+                "grows where they share the memory's bandwidth; else they wait for the slowest."),
     Figure(
         "ft-hosts", "NAS FT, one-sided and two-sided", f"{IPDPS}: figures 7, 9 and 10", hosts.NETWORK, VARIANTS,
         x="variant", categories=True, unit=SECONDS, hosts=True,

@@ -60,15 +60,17 @@ def rows_of_gexperf(output):
 
 
 def rows_of_ft(output):
-    """Seconds of each variant, and of its ranks in communication on average."""
+    """Seconds of each variant, of its ranks in communication on average, and of computing of all together."""
+    result = json.loads(output)
     rows = {}
-    for variant in json.loads(output)["variants"]:
+    for variant in result["variants"]:
         name = variant["variant"]
         if not variant["verified"]:
             raise ValueError(f"{name} did not verify")
         rows[f"{name}.seconds"] = [variant["seconds"]]
-        rows[f"{name}.communication"] = [
-            variant["starting"]["average"] + variant["waiting"]["average"]]
+        communication = variant["starting"]["average"] + variant["waiting"]["average"]
+        rows[f"{name}.communication"] = [communication]
+        rows[f"{name}.work"] = [result["ranks"] * (variant["seconds"] - communication)]
     return rows
 
 

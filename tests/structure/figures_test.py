@@ -220,6 +220,14 @@ class Catalogue(unittest.TestCase):
         self.assertEqual(systems.rows_of_lines('{"row": "memory", "bytes": [5]}\n{"row": "a.8", "ns": [1, 2]}'),
                          {"memory": [5], "a.8": [1, 2]})
 
+    def test_what_all_ranks_of_ft_compute_is_their_time_without_communication(self):
+        variant = {"variant": "slabs", "verified": True, "seconds": 5, "starting": {"average": 1},
+                   "waiting": {"average": 2}}
+        self.assertEqual(systems.rows_of_ft(json.dumps({"ranks": 4, "variants": [variant]})),
+                         {"slabs.seconds": [5], "slabs.communication": [3], "slabs.work": [8]})
+        with self.assertRaises(ValueError):
+            systems.rows_of_ft(json.dumps({"ranks": 4, "variants": [{**variant, "verified": False}]}))
+
     def test_every_series_has_a_system_and_rows_for_all_its_points(self):
         for one in catalogue.FIGURES:
             for scale in figures.SCALES.values():
