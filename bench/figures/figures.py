@@ -182,7 +182,19 @@ def versions(build, chosen):
         system = systems.SYSTEMS[series.system]
         if system.name not in of_systems and not system.missing(build):
             of_systems[system.name] = system.version(build)
+    if "libgex" in of_systems:
+        of_systems["libgex"] += commit()
     return of_systems
+
+
+def commit():
+    """The commit of this folder; empty where it is of none."""
+    try:
+        described = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty=, changed"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    except OSError:
+        return ""
+    return f", {described.stdout.strip()}" if described.returncode == 0 else ""
 
 
 def choose(names, only, one_host):

@@ -257,6 +257,7 @@ class Catalogue(unittest.TestCase):
                 self.assertIn(one.limit, [*labels, parts.HIGHEST])
             if one.headline:
                 self.assertLessEqual({*one.headline.one, *one.headline.other}, set(labels), one.name)
+                self.assertTrue(one.headline.why, one.name)
                 if not isinstance(one.headline.at, str) or one.categories:
                     self.assertIn(one.headline.at, {*one.xs, "best", "mean", "bests"})
 
