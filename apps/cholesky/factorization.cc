@@ -38,10 +38,7 @@ Factorization::~Factorization() {
 
 void Factorization::run() {
   while (tasks_left_ > 0) {
-    upcxx::progress();
-    if (ready_.empty()) continue;
-    const Task task = ready_.top();
-    ready_.pop();
+    const Task task = ready_.pop();
     if (task.source == task.target) {
       factor(task.target);
     } else {
@@ -64,7 +61,7 @@ void Factorization::factor(int id) {
   for (const Block& block : panel(id).blocks) updaters.insert(mapping_.updater(block.target, id));
   for (const int updater : updaters) {
     if (updater == upcxx::rank_me()) {
-      enqueue_updates(id);
+      enqueue_updates(id, mine.elements.local());
       continue;
     }
     upcxx::rpc_ff(
@@ -74,12 +71,19 @@ void Factorization::factor(int id) {
 }
 
 void Factorization::get_panel(int id, Pointer from) {
+  if (from.is_local()) {
+    enqueue_updates(id, from.local());
+    return;
+  }
   std::vector<double>& copy = at(id).copy;
   copy.resize(panel(id).elements());
-  upcxx::rget(from, copy.data(), copy.size()).then([this, id] { enqueue_updates(id); });
+  upcxx::rget(from, copy.data(), copy.size()).then([this, id, to = copy.data()] {
+    enqueue_updates(id, to);
+  });
 }
 
-void Factorization::enqueue_updates(int source) {
+void Factorization::enqueue_updates(int source, const double* factored) {
+  at(source).factored = factored;
   const std::vector<Block>& blocks = panel(source).blocks;
   for (int i = 0; i < int(blocks.size()); ++i) {
     const int target = blocks[std::size_t(i)].target;
@@ -95,10 +99,9 @@ void Factorization::update(const Task& task) {
     target.elements = upcxx::new_array<double>(to.elements());
     std::fill_n(target.elements.local(), to.elements(), 0);
   }
-  const double* const elements =
-      is_mine(task.source) ? source.elements.local() : source.copy.data();
-  cholesky::update(panel(task.source), elements, panel(task.source).blocks[std::size_t(task.block)],
-                   to, target.elements.local());
+  const Panel& from = panel(task.source);
+  cholesky::update(from, source.factored, from.blocks[std::size_t(task.block)], to,
+                   target.elements.local());
   if (--source.uses_left == 0) source.copy = {};
   --target.updates_left;
   if (is_mine(task.target)) {
@@ -113,14 +116,22 @@ void Factorization::update(const Task& task) {
 }
 
 void Factorization::get_sum(int id, Pointer from) {
+  if (from.is_local()) {
+    add_sum(id, from.local(), from);
+    return;
+  }
   auto sum = std::make_shared<std::vector<double>>(panel(id).elements());
   upcxx::rget(from, sum->data(), sum->size()).then([this, id, from, sum] {
-    double* to = at(id).elements.local();
-    for (const double element : *sum) *to++ += element;
-    upcxx::rpc_ff(
-        from.where(), [](Pointer got) { upcxx::delete_array(got); }, from);
-    count_arrival(id);
+    add_sum(id, sum->data(), from);
   });
+}
+
+void Factorization::add_sum(int id, const double* sum, Pointer from) {
+  double* to = at(id).elements.local();
+  for (std::size_t i = 0; i < panel(id).elements(); ++i) to[i] += sum[i];
+  upcxx::rpc_ff(
+      from.where(), [](Pointer got) { upcxx::delete_array(got); }, from);
+  count_arrival(id);
 }
 
 void Factorization::count_arrival(int id) {

@@ -2,11 +2,10 @@
 // The factorisation: tasks that run when what they need has arrived.
 
 #include <functional>
-#include <queue>
-#include <unordered_map>
 #include <upcxx/upcxx.hpp>
 
 #include "panels.h"
+#include "ready.h"
 
 namespace cholesky {
 
@@ -15,7 +14,7 @@ namespace cholesky {
 /// A panel is factorised by its owner when all updates are in it. The owner then sends a pointer to
 /// the ranks that compute updates with it, and they get the panel from there. A rank that computes
 /// updates of another's panel adds them up; when all of them are in the sum, the owner is sent a
-/// pointer to it and gets the sum.
+/// pointer to it and gets the sum. Ranks that share memory read panels and sums where they are.
 class Factorization {
  public:
   Factorization(const sparse::Matrix& matrix, const std::vector<Panel>& panels, Mapping mapping);
@@ -38,11 +37,12 @@ class Factorization {
 
   /// A panel, as this rank sees it.
   struct State {
-    Pointer elements;          ///< The owner's panel, or what this rank adds up for it.
-    std::vector<double> copy;  ///< Its elements, from the owner.
-    int updates_left = 0;      ///< Updates to it that this rank computes.
-    int uses_left = 0;         ///< Updates with it that this rank computes.
-    int arrivals_left = 0;     ///< If it is mine: updates and sums.
+    Pointer elements;                  ///< If it is mine. Else what this rank adds up for it.
+    const double* factored = nullptr;  ///< Its factor: the owner's elements, or `copy`.
+    std::vector<double> copy;
+    int updates_left = 0;   ///< Updates to it that this rank computes.
+    int uses_left = 0;      ///< Updates with it that this rank computes.
+    int arrivals_left = 0;  ///< If it is mine: updates and sums.
   };
   /// An update of `target`, or its factorisation if both are equal. Panels to the left come first:
   /// most depends on them.
@@ -59,16 +59,17 @@ class Factorization {
 
   void factor(int id);
   void update(const Task& task);
-  /// A panel is here, as a copy or as the owner's own.
-  void enqueue_updates(int source);
+  /// The factor of a panel can be read.
+  void enqueue_updates(int source, const double* factored);
   void count_arrival(int id);
   void get_panel(int id, Pointer from);
   void get_sum(int id, Pointer from);
+  void add_sum(int id, const double* sum, Pointer from);
 
   const std::vector<Panel>& panels_;
   Mapping mapping_;
   std::vector<State> states_;
-  std::priority_queue<Task, std::vector<Task>, std::greater<>> ready_;
+  Ready<Task, std::greater<>> ready_;
   long tasks_left_ = 0;
   Shared shared_;
 };

@@ -54,9 +54,9 @@ Mapping choose_mapping(const std::string& name) {
   const int ranks = upcxx::rank_n();
   if (name == "fan-in") return {1, ranks};
   if (name == "fan-out") return {ranks, 1};
-  int rows = int(std::sqrt(ranks));
-  while (ranks % rows != 0) --rows;
-  return {rows, ranks / rows};
+  int columns = int(std::sqrt(ranks));
+  while (ranks % columns != 0) --columns;
+  return {ranks / columns, columns};
 }
 
 /// The largest difference between an element here and the sequential factor's.

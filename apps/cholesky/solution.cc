@@ -28,14 +28,7 @@ void Solution::solve(bool is_forward) {
       ready_[is_forward].push(id);
     }
   }
-  while (left > 0) {
-    upcxx::progress();
-    if (ready_[is_forward].empty()) continue;
-    const int id = ready_[is_forward].front();
-    ready_[is_forward].pop();
-    solve_panel(id, is_forward);
-    --left;
-  }
+  for (; left > 0; --left) solve_panel(ready_[is_forward].pop(), is_forward);
 }
 
 void Solution::solve_panel(int id, bool is_forward) {

@@ -1,8 +1,6 @@
 #pragma once
 // The two triangular systems with a factor that is spread over the ranks.
 
-#include <queue>
-
 #include "factorization.h"
 
 namespace cholesky {
@@ -37,7 +35,7 @@ class Solution {
   const Factorization& factor_;
   std::vector<double> x_;
   std::vector<int> arrived_[2];  ///< By direction and panel.
-  std::queue<int> ready_[2];
+  Ready<int, std::greater<>> ready_[2];
   Shared shared_;
 };
 
