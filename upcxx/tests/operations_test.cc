@@ -181,6 +181,43 @@ void several_ranges() {
   upcxx::barrier();
 }
 
+/// It declares that its bytes are enough.
+class Declared {
+ public:
+  explicit Declared(int number) : number_(number) {}
+  Declared(const Declared& other) : number_(other.number_) {}
+  Declared& operator=(const Declared& other) = default;
+  ~Declared() {}
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+}  // namespace
+template <>
+struct upcxx::is_trivially_serializable<Declared> : std::true_type {};
+namespace {
+
+/// Types that are not trivially copyable, but trivially serializable.
+void declared_types() {
+  using Pair = std::pair<int, Declared>;
+  const int me = upcxx::rank_me();
+  const int n = upcxx::rank_n();
+  const auto own = upcxx::new_<Pair>(0, Declared(0));
+  const auto there = upcxx::broadcast(own, n - 1).wait();
+  if (me == 0) upcxx::rput(Pair(1, Declared(7)), there).wait();
+  upcxx::barrier();
+  REQUIRE(upcxx::broadcast(Pair(me, Declared(me)), n - 1).wait().second.number() == n - 1);
+  const Pair got = upcxx::rget(there).wait();
+  REQUIRE(got.first == 1 && got.second.number() == 7);
+  const auto larger = [](const Pair& a, const Pair& b) { return a.first < b.first ? b : a; };
+  REQUIRE(upcxx::reduce_all(Pair(me, Declared(2 * me)), larger).wait().second.number() ==
+          2 * (n - 1));
+  upcxx::barrier();
+  upcxx::delete_(own);
+}
+
 void collectives_of_values() {
   const int me = upcxx::rank_me();
   const int n = upcxx::rank_n();
@@ -375,6 +412,7 @@ int main() {
   upcxx::init();
   atomics();
   several_ranges();
+  declared_types();
   collectives_of_values();
   created_teams();
   members();

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include <upcxx/serialization.hpp>
 #include <upcxx/team.hpp>
 #include <upcxx/transfer.hpp>
 
@@ -36,7 +37,7 @@ void combine(const void* first, void* second, std::size_t count, const void* fun
 template <class T, class Function, class... Action>
 auto reduce_value(T value, const Function& function, intrank_t root, const team& of,
                   const completions<Action...>& how) {
-  static_assert(std::is_trivially_copyable<T>::value,
+  static_assert(is_sent_as_bytes<T>,
                 "what is reduced is copied as bytes: its type is to be trivially copyable; the "
                 "experimental::..._nontrivial forms take others");
   auto* const operation = new Transfer<std::tuple<Action...>, T, Function>(how.actions, function);
@@ -49,7 +50,7 @@ auto reduce_value(T value, const Function& function, intrank_t root, const team&
 template <class T, class Function, class... Action>
 auto reduce_array(const T* source, T* destination, std::size_t count, const Function& function,
                   intrank_t root, const team& of, const completions<Action...>& how) {
-  static_assert(std::is_trivially_copyable<T>::value,
+  static_assert(is_sent_as_bytes<T>,
                 "what is reduced is copied as bytes: its type is to be trivially copyable; the "
                 "experimental::..._nontrivial forms take others");
   auto* const operation =
@@ -136,7 +137,7 @@ auto barrier_async(const team& of = world(), const Cx& how = {}) {
 /// The root's value, on all members.
 template <class T, class Cx = detail::DefaultCompletions>
 auto broadcast(T value, intrank_t root, const team& of = world(), const Cx& how = {}) {
-  static_assert(std::is_trivially_copyable<T>::value,
+  static_assert(detail::is_sent_as_bytes<T>,
                 "what is broadcast is copied as bytes: its type is to be trivially copyable; "
                 "experimental::broadcast_nontrivial takes others");
   auto* const operation = new detail::Transfer<std::decay_t<decltype(how.actions)>, T>(how.actions);
@@ -149,7 +150,7 @@ auto broadcast(T value, intrank_t root, const team& of = world(), const Cx& how 
 template <class T, class Cx = detail::DefaultCompletions>
 auto broadcast(T* data, std::size_t count, intrank_t root, const team& of = world(),
                const Cx& how = {}) {
-  static_assert(std::is_trivially_copyable<T>::value,
+  static_assert(detail::is_sent_as_bytes<T>,
                 "what is broadcast is copied as bytes: its type is to be trivially copyable; "
                 "experimental::broadcast_nontrivial takes others");
   auto* const operation =

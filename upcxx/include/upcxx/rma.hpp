@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <upcxx/global_ptr.hpp>
+#include <upcxx/serialization.hpp>
 #include <upcxx/transfer.hpp>
 
 namespace upcxx {
@@ -41,8 +42,9 @@ auto put(const PointerParts& destination, const void* source, std::size_t bytes,
 
 template <class T>
 constexpr void require_bytes() {
-  static_assert(std::is_trivially_copyable<std::remove_const_t<T>>::value,
-                "what is put or got is copied as bytes: its type is to be trivially copyable");
+  static_assert(is_sent_as_bytes<T>,
+                "what is put or got is copied as bytes: its type is to be trivially copyable, or "
+                "upcxx::is_trivially_serializable to be specialised for it");
 }
 
 }  // namespace detail

@@ -128,6 +128,11 @@ namespace detail {
 template <class T>
 inline constexpr bool is_trivial = is_trivially_serializable<std::remove_cv_t<T>>::value;
 
+/// Types of elements that are put, got, broadcast and reduced.
+template <class T>
+inline constexpr bool is_sent_as_bytes =
+    is_trivial<T> || std::is_trivially_copyable<std::remove_cv_t<T>>::value;
+
 /// Where deserialize() of a class constructs its object.
 template <class T>
 class Storage {
