@@ -107,6 +107,11 @@ class Boards {
   const std::byte* posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept {
     return has_posted(member, number, bytes) ? boards_[member]->place(number, bytes) : nullptr;
   }
+  /// Returns the post of an operation of `bytes`, which takes `post_bytes`, or null.
+  const std::byte* posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes,
+                          std::size_t post_bytes) noexcept {
+    return has_posted(member, number, bytes) ? boards_[member]->place(number, post_bytes) : nullptr;
+  }
   /// Where a member's post is whose place does not depend on its size.
   std::byte* cell(gex_Rank_t member, std::uint32_t number) const noexcept {
     return boards_[member]->cell(number);

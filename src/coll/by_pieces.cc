@@ -32,6 +32,20 @@ bool Copy::read(Boards& boards, const Piece& piece) {
   return true;
 }
 
+bool Exchange::read(Boards& boards, const Piece& piece) {
+  // The own blocks are needed until they are posted, and the result may take their place.
+  if (!piece.posted) return false;
+  const std::size_t bytes = piece.bytes;
+  for (; seen_ != boards.size(); ++seen_) {
+    const gex_Rank_t member = (boards.rank() + seen_) % boards.size();
+    const std::byte* const blocks =
+        boards.posted(member, piece.number, bytes, bytes * boards.size());
+    if (blocks == nullptr) return false;
+    copy_few(piece.result() + member * bytes, blocks + boards.rank() * bytes, bytes);
+  }
+  return true;
+}
+
 bool Flat::read(Boards& boards, const Piece& piece) {
   if (!piece.reads) return true;
   // The own operand is needed until it is posted, and the result may take its place.

@@ -1,10 +1,13 @@
 #pragma once
 // The shapes of operations that go through the members' boards, piece by piece: a broadcast's copy,
-// and three of reductions. Each is a class with the state of the piece that is being read; the own
-// operand is posted apart (Shared::post_operands).
+// an exchange of few bytes, and three of reductions. Each is a class with the state of the piece
+// that is being read; the own operand is posted apart (Shared::post_operands).
 //
 //   copy      root    posts p                       one number a piece
 //             others        read p
+//
+//   exchange  all     post p: a block for each         one number, one piece
+//             all           read their block of p of all
 //
 //   flat      all     post p                        one number a piece
 //             results       read p of all, from the last member down, and combine
@@ -79,6 +82,15 @@ class Copy {
  public:
   static constexpr std::uint32_t numbers_each = 1;
   bool read(Boards& boards, const Piece& piece);
+};
+
+class Exchange {
+ public:
+  static constexpr std::uint32_t numbers_each = 1;
+  bool read(Boards& boards, const Piece& piece);
+
+ private:
+  gex_Rank_t seen_ = 0;  ///< members whose blocks have been read, from this one on
 };
 
 class Flat {

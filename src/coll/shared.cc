@@ -14,11 +14,12 @@ constexpr std::size_t max_piece_bytes = shm::post_buffer_bytes;
 
 /// The numbers that a shape takes, for itself or for each of its pieces.
 std::uint32_t numbers_each(const Shape& shape) noexcept {
-  return std::holds_alternative<Copy>(shape) || std::holds_alternative<Flat>(shape)
-             ? Copy::numbers_each
-             : Sliced::numbers_each;
+  return std::holds_alternative<Grouped>(shape) || std::holds_alternative<Sliced>(shape)
+             ? Sliced::numbers_each
+             : Copy::numbers_each;
 }
 static_assert(Flat::numbers_each == Copy::numbers_each);
+static_assert(Exchange::numbers_each == Copy::numbers_each);
 static_assert(Grouped::numbers_each == Sliced::numbers_each);
 static_assert(HelpedCopy::numbers == DirectCopy::numbers);
 
@@ -49,8 +50,14 @@ bool Shared::takes(const Request& request) noexcept {
   return is_reduction(request.kind) && request.reduction.element <= max_piece_bytes;
 }
 
+bool Shared::takes_whole(const Request& request, gex_Rank_t members) noexcept {
+  if (request.kind == Kind::exchange) return request.bytes <= max_piece_bytes / members;
+  return takes(request);
+}
+
 Shape Shared::shape_of_pieces(const Request& request) const noexcept {
   if (request.kind == Kind::broadcast) return Copy{};
+  if (request.kind == Kind::exchange) return Exchange{};
   if (boards_.size() > 2 && request.bytes > max_flat_bytes) return Sliced{};
   if (boards_.size() <= max_flat_members) return Flat{};
   return Grouped{};
@@ -68,7 +75,7 @@ void Shared::set_up(SharedCollective& operation) const noexcept {
   const bool root = request.root == boards_.rank();
   operation.shape = shape_of_pieces(request);
   operation.posts = !broadcast || root;
-  operation.reads = broadcast ? !root : request.kind == Kind::reduce_to_all || root;
+  operation.reads = broadcast ? !root : root || request.kind != Kind::reduce_to_one;
   if (request.bytes <= max_piece_bytes) {
     operation.piece_bytes = request.bytes;
     operation.pieces = 1;
@@ -91,7 +98,7 @@ void Shared::set_up(SharedCollective& operation) const noexcept {
 
 Shared::AtOnce Shared::do_at_once(const Request& request) noexcept {
   if (request.bytes > shm::post_cell_bytes || request.after_barrier || !operations_.empty() ||
-      boards_.size() > max_flat_members)
+      boards_.size() > max_flat_members || request.kind == Kind::exchange)
     return AtOnce::nothing;
   const std::uint32_t number = next_number_;
   const bool broadcast = request.kind == Kind::broadcast;
@@ -201,22 +208,28 @@ bool Shared::post_operands() {
     if (operation.posts && !operation.enter(barrier_of(team_))) return progressed;
     if (!operation.described && !describe(operation)) return progressed;
     if (operation.is_direct()) continue;
-    const Request& request = operation.request;
-    const bool keeps = request.kind == Kind::broadcast && request.destination != request.source;
     for (; operation.posted != operation.pieces; ++operation.posted) {
       const std::uint32_t number =
           operation.first + operation.posted * numbers_each(operation.shape);
       if (!boards_.may_write(number)) return progressed;
-      const std::size_t bytes = operation.size(operation.posted);
-      const std::byte* const from = request.source + operation.offset(operation.posted);
-      std::memcpy(boards_.own_place(number, bytes), from, bytes);
-      boards_.publish(number, bytes);
-      // The root's own, while the source is in a near cache.
-      if (keeps) std::memcpy(request.destination + operation.offset(operation.posted), from, bytes);
+      post_piece(operation, number);
       progressed = true;
     }
   }
   return progressed;
+}
+
+void Shared::post_piece(SharedCollective& operation, std::uint32_t number) {
+  const Request& request = operation.request;
+  const std::size_t bytes = operation.size(operation.posted);
+  const std::size_t blocks = request.kind == Kind::exchange ? boards_.size() : 1;
+  const std::size_t offset = operation.offset(operation.posted);
+  const std::byte* const from = request.source + offset;
+  std::memcpy(boards_.own_place(number, blocks * bytes), from, blocks * bytes);
+  boards_.publish(number, bytes);
+  // The root's own, while the source is in a near cache.
+  if (request.kind == Kind::broadcast && request.destination != request.source)
+    std::memcpy(request.destination + offset, from, bytes);
 }
 
 bool Shared::advance_directly(SharedCollective& operation, bool& progressed) {
@@ -249,6 +262,8 @@ bool Shared::read_piece(SharedCollective& operation) {
                     operation.reads,
                     operation.posted > operation.piece};
   if (Copy* const copy = std::get_if<Copy>(&operation.shape)) return copy->read(boards_, piece);
+  if (Exchange* const exchange = std::get_if<Exchange>(&operation.shape))
+    return exchange->read(boards_, piece);
   if (Flat* const flat = std::get_if<Flat>(&operation.shape)) return flat->read(boards_, piece);
   if (Grouped* const grouped = std::get_if<Grouped>(&operation.shape))
     return grouped->read(boards_, piece);

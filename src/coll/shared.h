@@ -6,6 +6,8 @@
 // An operation has a shape, of which each is a class (by_pieces.h, direct_copy.h, helped_copy.h,
 // direct_reduction.h), and takes a run of post numbers, the same at all members:
 //
+// An exchange whose blocks fit in a post is one of Exchange. Others:
+//
 //   bytes       broadcast     reduction
 //   few         Copy          Flat; Grouped among many members
 //   1 KiB       Copy          Sliced, unless two members
@@ -35,7 +37,8 @@
 namespace gex::coll {
 
 /// The direct ones, of many bytes, come last: they go on as another one where they do not reach.
-using Shape = std::variant<Copy, Flat, Grouped, Sliced, DirectCopy, HelpedCopy, DirectReduction>;
+using Shape =
+    std::variant<Copy, Exchange, Flat, Grouped, Sliced, DirectCopy, HelpedCopy, DirectReduction>;
 
 struct SharedCollective : Collective {
   Shape shape;
@@ -51,8 +54,8 @@ struct SharedCollective : Collective {
   std::uint32_t piece = 0;      ///< being read
 
   bool is_direct() const noexcept {
-    return !std::holds_alternative<Copy>(shape) && !std::holds_alternative<Flat>(shape) &&
-           !std::holds_alternative<Grouped>(shape) && !std::holds_alternative<Sliced>(shape);
+    return std::holds_alternative<DirectCopy>(shape) || std::holds_alternative<HelpedCopy>(shape) ||
+           std::holds_alternative<DirectReduction>(shape);
   }
   bool is_done() const noexcept { return piece == pieces && posted == pieces; }
   std::size_t offset(std::uint32_t number) const noexcept { return number * piece_bytes; }
@@ -71,6 +74,8 @@ class Shared {
 
   /// Returns true if this is the way for such an operation; the same answer at all members.
   static bool takes(const Request& request) noexcept;
+  /// The answer for an operation of a whole team, all of whose `members` share memory.
+  static bool takes_whole(const Request& request, gex_Rank_t members) noexcept;
 
   /// An operation of few bytes has one of these outcomes in its call.
   enum class AtOnce : std::uint8_t {
@@ -101,6 +106,8 @@ class Shared {
 
   bool post_operands();
   bool describe(SharedCollective& operation);
+  /// Posts a piece of the own operand. There is room for it.
+  void post_piece(SharedCollective& operation, std::uint32_t number);
   void post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept;
 
   bool read(SharedCollective& operation);

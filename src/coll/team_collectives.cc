@@ -51,7 +51,7 @@ void TeamCollectives::bind(Team& team) {
 }
 
 Way TeamCollectives::way_of(const Request& request) const noexcept {
-  if (is_whole_) return Shared::takes(request) ? Way::posts : Way::messages;
+  if (is_whole_) return Shared::takes_whole(request, team_->size) ? Way::posts : Way::messages;
   if (DoublingCollective::takes(request, team_->size)) return Way::doubling;
   return leaders_ && leaders_->takes(request) ? Way::leaders : Way::messages;
 }
@@ -135,7 +135,8 @@ gex_Event_t TeamCollectives::start(const Request& request,
     const OptionalGuard guard(lock_, threaded_);
     // Others may be waiting for what this member posts: that comes first.
     Shared::AtOnce at_once = Shared::AtOnce::nothing;
-    if (is_whole_ && Shared::takes(request) && !request.completes_together && !checked())
+    if (is_whole_ && Shared::takes_whole(request, team_->size) && !request.completes_together &&
+        !checked())
       at_once = shared_->do_at_once(request);
     sequence = team_->collectives_called.begin() + 1;
     trace::collective(trace::Collective::operation, team_->id(), sequence, team_->size);
