@@ -43,7 +43,7 @@ JobCoordinator::JobCoordinator(const Launch& launch, Guardians& guardians, Now n
       guardians_(guardians),
       now_(now),
       ranks_(launch.hosts.ranks()),
-      hangs_(launch.hang.after_s, launch.hosts.size(),
+      hangs_(launch.hang.after_s, launch.hosts.size(), launch.hosts.ranks(),
              {[this](std::uint32_t interval_ms) { guardians_.observe(interval_ms); },
               [this](std::uint32_t number, Collection what) { guardians_.collect(number, what); },
               [this](Hang hang, double seconds, const HangReport& report) {
@@ -246,7 +246,7 @@ void JobCoordinator::meet_deadlines() {
 }
 
 void JobCoordinator::collected(std::uint32_t number, SharedBytes reports) {
-  hangs_.collected(0, number, *reports);
+  hangs_.collected(0, number, ReportForm::ranks, *reports);
 }
 
 void JobCoordinator::handle_hang(Hang hang, double seconds, const HangReport& report) {

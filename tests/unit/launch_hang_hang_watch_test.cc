@@ -18,6 +18,7 @@ void pass(double seconds) {
 }
 
 constexpr double hang_after = 8;
+constexpr std::uint32_t job_ranks = 4;
 
 class Watch : public testing::Test {
  protected:
@@ -25,7 +26,7 @@ class Watch : public testing::Test {
 
   void start(std::size_t hosts) {
     watch = std::make_unique<HangWatch>(
-        hang_after, hosts,
+        hang_after, hosts, job_ranks,
         HangWatch::Actions{[this](std::uint32_t ms) { interval_ms = ms; },
                            [this](std::uint32_t number, Collection what) {
                              asked.push_back(number);
@@ -46,7 +47,7 @@ class Watch : public testing::Test {
   void answer(std::size_t host, std::uint32_t rank) {
     RankReport report;
     report.rank = rank;
-    watch->collected(host, asked.back(), encode({report}));
+    watch->collected(host, asked.back(), ReportForm::ranks, encode({report}));
   }
 
   /// A host none of whose ranks has computed for so long.
@@ -101,7 +102,7 @@ TEST_F(Watch, AsksForStacksWhenThePictureOfAllHostsIsThere) {
     report.threads.resize(1);
     report.threads[0].kernel_thread = 100;
     report.threads[0].backtrace = stack;
-    watch->collected(host, asked.back(), encode({report}));
+    watch->collected(host, asked.back(), ReportForm::ranks, encode({report}));
   };
   RankReport sleeping;
   sleeping.state = 'S';
@@ -194,8 +195,8 @@ TEST_F(Watch, LeavesOutAHostThatDoesNotAnswer) {
 TEST_F(Watch, TakesAnInvalidAnswerForEmpty) {
   pass(9);
   observe(false, 9);
-  watch->collected(0, asked.back(), std::vector<std::byte>(3, std::byte{0xff}));
-  watch->collected(7, asked.back(), {});
+  watch->collected(0, asked.back(), ReportForm::ranks, std::vector<std::byte>(3, std::byte{0xff}));
+  watch->collected(7, asked.back(), ReportForm::ranks, {});
   answer(1, 1);
   answer(0, 0);
   answer(1, 1);

@@ -131,6 +131,31 @@ TEST(RankClasses, MergeToTheSameInAnyTree) {
   }
 }
 
+TEST(RankClasses, GiveBackTheReportsOfTheirRanks) {
+  std::vector<RankReport> all;
+  for (std::uint32_t rank = 0; rank < 20; ++rank) {
+    OpReport op;
+    op.kind = job::OpKind::get;
+    op.peer = rank + 100;
+    all.push_back(waiting(member(rank, 3), (rank + 1) % 20));
+    all.back().operations = {op};
+    if (rank % 7 == 3) all.back() = member(rank, 2);
+  }
+  const auto travelled = decode_classes(encode(classes_of(all)));
+  ASSERT_TRUE(travelled);
+  EXPECT_EQ(*travelled, classes_of(all));
+  const std::vector<RankReport> given = reports_of(*travelled, 20);
+  ASSERT_EQ(given.size(), all.size());
+  for (std::uint32_t rank = 0; rank < 20; ++rank) {
+    EXPECT_EQ(given[rank].rank, rank);
+    ASSERT_EQ(given[rank].threads[0].wait.has_value(), all[rank].threads[0].wait.has_value());
+    if (!given[rank].threads[0].wait) continue;
+    EXPECT_EQ(given[rank].threads[0].wait->peer, all[rank].threads[0].wait->peer);
+    EXPECT_EQ(given[rank].operations[0].peer, all[rank].operations[0].peer);
+  }
+  EXPECT_EQ(reports_of(*travelled, 5).size(), 5U);
+}
+
 constexpr std::size_t max_bytes_at_root = 16 << 20;
 
 TEST(RankClasses, OfAMillionRanksAreAFewLines) {
@@ -150,7 +175,7 @@ TEST(RankClasses, OfAMillionRanksAreAFewLines) {
   const RankClasses all = merged(std::move(of_hosts), 32);
   EXPECT_EQ(lists_of(all), (Lists{"0-777776, 777778-1048575", "777777"}));
   EXPECT_EQ(all.left_out, 0U);
-  EXPECT_LE(bytes_of(all), std::size_t{2048});
+  EXPECT_LE(encode(all).size(), std::size_t{2048});
 }
 
 TEST(RankClasses, AreBoundedWhateverRanksDo) {
@@ -173,7 +198,7 @@ TEST(RankClasses, AreBoundedWhateverRanksDo) {
   }
   const RankClasses all = merged(std::move(of_hosts), 32);
   EXPECT_EQ(all.by_key.size(), RankClasses::max_classes);
-  EXPECT_LE(bytes_of(all), max_bytes_at_root);
+  EXPECT_LE(encode(all).size(), max_bytes_at_root);
   std::uint64_t ranks = all.left_out;
   for (const auto& [key, one] : all.by_key) {
     ranks += one.ranks;

@@ -62,6 +62,7 @@ TEST(HostTree, HasEveryHostOnceInTheLeastNumberOfLevels) {
     const auto hosts = first_hosts(one.hosts);
     const HostTree root(one.hosts, {}, hosts, one.fanout);
     EXPECT_EQ(has_branches(root, one.hosts), one.depth > 1);
+    EXPECT_EQ(root.height(), one.depth);
     std::vector<int> starts(one.hosts);
     EXPECT_EQ(check(root, root, HostTree::here, one.fanout, one.hosts, starts), one.depth);
     EXPECT_EQ(starts, std::vector<int>(one.hosts, 1)) << one.hosts << ' ' << one.fanout;

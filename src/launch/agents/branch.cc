@@ -6,10 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,10 +21,12 @@
 #include "base/os_proc.h"
 #include "launch/agents/launch_agents.h"
 #include "launch/event_loop.h"
+#include "launch/hang/collected_reports.h"
 #include "launch/hosts/authentication.h"
 #include "launch/hosts/host_connections.h"
 #include "launch/hosts/launch_ports.h"
 #include "launch/hosts/link.h"
+#include "launch/hosts/report_pieces.h"
 #include "launch/launcher_signals.h"
 #include "launch/process_tree.h"
 #include "launch/rendezvous.h"
@@ -31,6 +35,11 @@
 namespace gex::launch {
 
 namespace {
+
+/// Seconds until a branch answers without hosts that have not: nearly as long as the root waits,
+/// and longer for each level of branches below it.
+constexpr double answer_limit = 2.9;
+constexpr double answer_margin = 0.4;
 
 SharedBytes bytes_of(const job::Received& frame) {
   return std::make_shared<const std::vector<std::byte>>(frame.payload.begin(), frame.payload.end());
@@ -49,7 +58,9 @@ class Branch final : private HostEvents, private Timed {
   void lose_host(std::uint32_t host, const std::string& why) override { give_up(host, why, 0); }
   void cannot_reach(std::uint32_t host, const std::string& why) override { give_up(host, why, 1); }
 
-  Deadline next_deadline() const override { return earlier(heartbeat_at_, link_.timeout_at()); }
+  Deadline next_deadline() const override {
+    return earlier(earlier(heartbeat_at_, link_.timeout_at()), answer_at_);
+  }
   void meet_deadlines() override;
 
   bool prepare();
@@ -64,6 +75,9 @@ class Branch final : private HostEvents, private Timed {
   void handle_connected(std::uint32_t host);
   bool handle_gather(std::uint32_t host, const job::Received& frame);
   void contribute();
+  void begin_collection(std::uint32_t number);
+  bool handle_collected(std::uint32_t host, const job::Received& frame);
+  void answer_collection();
   void retire(std::uint32_t host, job::Retirement how);
   void stop_listening();
   void give_up(std::uint32_t host, const std::string& why, int code);
@@ -80,6 +94,11 @@ class Branch final : private HostEvents, private Timed {
   Authentication authentication_;
   HostConnections connections_;
   Gather gather_;
+  ReportPieces reports_;
+  CollectedReports collected_;
+  std::uint32_t collection_ = 0;  ///< number of the last one
+  std::vector<bool> awaited_;     ///< hosts that are to answer
+  Deadline answer_at_;            ///< at the latest; empty: nothing is being collected
   EventLoop::Watch link_watch_;
   EventLoop::Watch signals_watch_;
   EventLoop::Watch output_watch_;
@@ -108,7 +127,10 @@ Branch::Branch(const HostStart& start, RootConnection parent)
             handle_connection(number, std::move(socket), keys);
           }),
       connections_(hosts_, tree_, loop_, *this),
-      gather_(tree_.ranks_by_first_hop(launch_.hosts)) {
+      gather_(tree_.ranks_by_first_hop(launch_.hosts)),
+      reports_(hosts_.size()),
+      collected_(launch_.hosts.ranks()),
+      awaited_(hosts_.size()) {
 }
 
 bool Branch::fail(const char* what) const {
@@ -188,6 +210,7 @@ bool Branch::handle(const job::Received& frame) {
   if (header.owner != job::every_host) return handle_about_host(header);
   // A root that is suspended sends no heartbeats until it is continued.
   if (header.kind == job::FrameKind::job_signal && header.code == SIGTSTP) link_.allow_silence();
+  if (header.kind == job::FrameKind::job_collect) begin_collection(header.sequence);
   connections_.forward_all(header, bytes_of(frame));
   return true;
 }
@@ -215,6 +238,8 @@ bool Branch::handle_frame(std::uint32_t host, const job::Received& frame) {
   switch (header.kind) {
     case job::FrameKind::host_gather:
       return handle_gather(host, frame);
+    case job::FrameKind::host_collected:
+      return handle_collected(host, frame);
     case job::FrameKind::host_connected:
       handle_connected(host);
       return true;
@@ -282,6 +307,45 @@ void Branch::contribute() {
   flush();
 }
 
+/// Awaits what the hosts of the branch show.
+void Branch::begin_collection(std::uint32_t number) {
+  collected_.take();
+  collection_ = number;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
+    awaited_[host] =
+        tree_.parent(host) == HostTree::here && !hosts_.unfinished_through(tree_, host).empty();
+  }
+  answer_at_ = after(answer_limit - answer_margin / tree_.height());
+}
+
+bool Branch::handle_collected(std::uint32_t host, const job::Received& frame) {
+  const job::FrameHeader& header = frame.header;
+  std::optional<std::vector<std::byte>> whole;
+  if (tree_.parent(host) != HostTree::here ||
+      header.count > static_cast<std::uint32_t>(ReportForm::classes) ||
+      !reports_.add(host, frame, whole)) {
+    return false;
+  }
+  if (!whole || header.sequence != collection_ || !awaited_[host]) return true;
+  awaited_[host] = false;
+  collected_.add(ReportForm{header.count}, *whole);
+  if (std::ranges::find(awaited_, true) == awaited_.end()) answer_collection();
+  return true;
+}
+
+void Branch::answer_collection() {
+  answer_at_.reset();
+  awaited_.assign(awaited_.size(), false);
+  job::FrameHeader header;
+  header.kind = job::FrameKind::host_collected;
+  header.owner = launch_.host;
+  header.sequence = collection_;
+  header.count = static_cast<std::uint32_t>(collected_.form());
+  link_.queue(header, std::make_shared<const std::vector<std::byte>>(collected_.encoded()));
+  collected_.take();
+  flush();
+}
+
 /// The root has done with a host.
 void Branch::retire(std::uint32_t host, job::Retirement how) {
   if (retired_[host]) return;
@@ -324,6 +388,7 @@ void Branch::meet_deadlines() {
     link_.queue_heartbeat();
     flush();
   }
+  if (met(answer_at_)) answer_collection();
   if (link_.timed_out()) lost_ = true;
 }
 

@@ -70,7 +70,6 @@ std::string to_text(const HangReport& report);
 /// "culprits": [...], "others": [...], "mismatches": [...]}. docs/hangs.md describes its fields. Of
 /// more ranks than `max_ranks_in_full` it lists one for each class.
 std::string to_json(const HangReport& report);
-inline constexpr std::size_t max_ranks_in_full = 1024;
 /// The JSON begins with this.
 inline constexpr std::string_view report_json_start = "{\"ranks\": [";
 

@@ -19,8 +19,9 @@ constexpr double answer_limit = 3;
 
 }  // namespace
 
-HangWatch::HangWatch(double after_s, std::size_t hosts, Actions actions, Now now)
-    : after_s_(after_s), actions_(std::move(actions)), now_(now), hosts_(hosts) {
+HangWatch::HangWatch(double after_s, std::size_t hosts, std::uint32_t ranks, Actions actions,
+                     Now now)
+    : after_s_(after_s), actions_(std::move(actions)), now_(now), hosts_(hosts), collected_(ranks) {
 }
 
 void HangWatch::start() {
@@ -70,7 +71,6 @@ void HangWatch::report(Hang hang, double seconds) {
 void HangWatch::request(Deliver deliver) {
   deliver_to_.push_back(std::move(deliver));
   if (deliver_to_.size() > 1) return;
-  collected_.clear();
   collect(Collection::picture);
 }
 
@@ -81,45 +81,54 @@ void HangWatch::collect(Collection what) {
   actions_.collect(++collection_, what);
 }
 
-void HangWatch::collected(std::size_t host, std::uint32_t number,
+void HangWatch::collected(std::size_t host, std::uint32_t number, ReportForm form,
                           std::span<const std::byte> reports) {
+  if (host >= hosts_.size() || number != collection_ || deliver_to_.empty() ||
+      hosts_[host].answered) {
+    return;
+  }
+  collected_.add(form, reports);
+  no_answer(host, number);
+}
+
+void HangWatch::no_answer(std::size_t host, std::uint32_t number) {
   if (host >= hosts_.size() || number != collection_ || deliver_to_.empty() ||
       std::exchange(hosts_[host].answered, true)) {
     return;
-  }
-  if (auto decoded = decode(reports)) {
-    if (collecting_ == Collection::stacks)
-      merge_stacks(std::move(*decoded));
-    else
-      std::move(decoded->begin(), decoded->end(), std::back_inserter(collected_));
   }
   if (std::all_of(hosts_.begin(), hosts_.end(), [](const Host& one) { return one.answered; }))
     collection_done();
 }
 
 void HangWatch::collection_done() {
-  if (collecting_ == Collection::picture)
+  if (collecting_ == Collection::picture) {
+    picture_ = collected_.take();
     collect(Collection::stacks);
-  else
+  } else {
+    merge_stacks(collected_.take());
     deliver();
+  }
 }
 
 /// Threads that are not in the picture have begun since.
-void HangWatch::merge_stacks(std::vector<RankReport> stacks) {
-  for (RankReport& from : stacks) {
-    const auto rank = std::find_if(collected_.begin(), collected_.end(),
-                                   [&](const RankReport& one) { return one.rank == from.rank; });
-    if (rank == collected_.end() || rank->process != from.process) continue;
-    for (ThreadReport& thread : from.threads)
+void HangWatch::merge_stacks(const std::vector<RankReport>& stacks) {
+  for (const RankReport& from : stacks) {
+    const auto rank = std::ranges::lower_bound(picture_, from.rank, {}, &RankReport::rank);
+    if (rank == picture_.end() || rank->rank != from.rank) continue;
+    // Reports that stand for a class have other processes' numbers.
+    const bool same = rank->process == from.process;
+    if (!same && rank->process > 0 && from.process > 0) continue;
+    for (const ThreadReport& thread : from.threads)
       for (ThreadReport& seen : rank->threads)
-        if (seen.kernel_thread == thread.kernel_thread)
-          seen.backtrace = std::move(thread.backtrace);
+        if (same && from.process > 0 ? seen.kernel_thread == thread.kernel_thread
+                                     : seen.number == thread.number)
+          seen.backtrace = thread.backtrace;
   }
 }
 
 void HangWatch::deliver() {
   give_up_at_.reset();
-  const HangReport report = analyse(std::exchange(collected_, {}));
+  const HangReport report = analyse(std::exchange(picture_, {}));
   // A receiver may ask again.
   for (const Deliver& to : std::exchange(deliver_to_, {})) to(report);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "launch/event_loop.h"
+#include "launch/hang/collected_reports.h"
 #include "launch/hang/hang_report.h"
 #include "launch/launch_spec.h"
 
@@ -48,15 +49,19 @@ class HangWatch final : public Timed {
     std::function<void(Hang, double seconds, const HangReport&)> hung;
   };
 
-  /// `after_s`: when a job hangs; 0: it is not watched.
-  HangWatch(double after_s, std::size_t hosts, Actions actions, Now now = Clock::now);
+  /// `after_s`: when a job of so many hosts and ranks hangs; 0: it is not watched.
+  HangWatch(double after_s, std::size_t hosts, std::uint32_t ranks, Actions actions,
+            Now now = Clock::now);
 
   /// Begins to watch.
   void start();
 
   void observed(std::size_t host, const Observation& observation);
-  /// A host's answer, as `encode` made it; one that is not is taken for an empty one.
-  void collected(std::size_t host, std::uint32_t number, std::span<const std::byte> reports);
+  /// A host's answer; one that is invalid is taken for an empty one.
+  void collected(std::size_t host, std::uint32_t number, ReportForm form,
+                 std::span<const std::byte> reports);
+  /// No answer is to come from this host: it has ended, or another answers for it.
+  void no_answer(std::size_t host, std::uint32_t number);
   /// Collects a report. Hosts that do not answer in time are left out.
   void request(Deliver deliver);
 
@@ -69,7 +74,7 @@ class HangWatch final : public Timed {
   void collect(Collection what);
   /// All have answered, or have had their time.
   void collection_done();
-  void merge_stacks(std::vector<RankReport> stacks);
+  void merge_stacks(const std::vector<RankReport>& stacks);
   void deliver();
 
   double after_s_;
@@ -87,7 +92,8 @@ class HangWatch final : public Timed {
   std::uint32_t collection_ = 0;     ///< number of the last one
   Collection collecting_{};          ///< what that is
   std::vector<Deliver> deliver_to_;  ///< empty: nothing is being collected
-  std::vector<RankReport> collected_;
+  CollectedReports collected_;
+  std::vector<RankReport> picture_;  ///< of all ranks, by rank, while stacks are collected
   Deadline give_up_at_;
 };
 

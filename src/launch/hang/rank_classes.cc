@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <type_traits>
 #include <utility>
 
+#include "launch/hang/report_archive.h"
 #include "launch/hang/report_words.h"
 
 namespace gex::launch {
@@ -59,6 +61,24 @@ std::string key_of(const RankReport& report) {
   alone.push_back(std::move(rank));
   const std::vector<std::byte> bytes = encode(alone);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// The report of another rank that does what this one does.
+RankReport report_of(const RankReport& example, std::uint32_t rank) {
+  RankReport report = example;
+  const std::uint32_t distance = rank - example.rank;
+  if (distance == 0) return report;
+  report.rank = rank;
+  // 0 is a process that there is not.
+  if (report.process != 0) report.process = -1;
+  report.host.clear();
+  const auto move = [distance](OpReport& op) {
+    if (op.peer) *op.peer += distance;
+  };
+  for (ThreadReport& thread : report.threads)
+    if (thread.wait) move(*thread.wait);
+  for (OpReport& op : report.operations) move(op);
+  return report;
 }
 
 /// Appends a run behind the last one, or to it; true if to it.
@@ -154,12 +174,72 @@ RankClasses merge(RankClasses one, const RankClasses& other) {
   return one;
 }
 
-std::size_t bytes_of(const RankClasses& classes) {
-  std::size_t bytes = sizeof classes.left_out;
-  for (const auto& [key, one] : classes.by_key)
-    bytes += encode({one.example}).size() + one.runs.size() * sizeof(RankRun) + sizeof one.ranks +
-             sizeof one.min_cpu_s + sizeof one.max_cpu_s + sizeof one.max_age_s;
-  return bytes;
+template <class Archive, class T>
+requires std::is_same_v<std::remove_const_t<T>, RankRun>
+void visit(Archive& archive, T& run) {
+  archive.field(run.first);
+  archive.field(run.count);
+  archive.field(run.stride);
+  archive.field(run.peer);
+  archive.field(run.peer_stride);
+}
+
+template <class Archive, class T>
+requires std::is_same_v<std::remove_const_t<T>, RankClass>
+void visit(Archive& archive, T& one) {
+  visit(archive, one.example);
+  archive.field(one.runs);
+  archive.field(one.ranks);
+  archive.field(one.min_cpu_s);
+  archive.field(one.max_cpu_s);
+  archive.field(one.max_age_s);
+}
+
+std::vector<std::byte> encode(const RankClasses& classes) {
+  ReportWriter writer;
+  std::vector<RankClass> all;
+  for (const auto& [key, one] : classes.by_key) all.push_back(one);
+  writer.field(all);
+  writer.field(classes.left_out);
+  return writer.take();
+}
+
+std::optional<RankClasses> decode_classes(std::span<const std::byte> bytes) {
+  ReportReader reader(bytes);
+  std::vector<RankClass> all;
+  RankClasses classes;
+  reader.field(all);
+  reader.field(classes.left_out);
+  if (reader.failed() || !reader.at_end()) return std::nullopt;
+  for (RankClass& one : all) {
+    const bool valid = std::ranges::all_of(one.runs, [](const RankRun& run) {
+      return run.count > 0 && run.first + std::uint64_t{run.count - 1} * run.stride <= UINT32_MAX;
+    });
+    if (!valid) return std::nullopt;
+    std::string key = key_of(one.example);
+    classes.by_key.insert_or_assign(std::move(key), std::move(one));
+  }
+  return classes;
+}
+
+std::vector<RankReport> reports_of(const RankClasses& classes, std::uint32_t ranks) {
+  std::vector<RankReport> made;
+  for (const auto& [key, one] : classes.by_key) {
+    for (const RankRun& run : one.runs) {
+      for (std::uint32_t i = 0; i < run.count && made.size() < ranks; ++i) {
+        const std::uint32_t rank = run.first + i * run.stride;
+        if (rank >= ranks) break;
+        made.push_back(report_of(one.example, rank));
+        OpReport* const awaited = awaited_of(made.back());
+        if (awaited != nullptr && run.peer)
+          awaited->peer = *run.peer + i * static_cast<std::uint32_t>(run.peer_stride);
+      }
+    }
+  }
+  std::ranges::sort(made, {}, &RankReport::rank);
+  const auto same_rank = [](const RankReport& a, const RankReport& b) { return a.rank == b.rank; };
+  made.erase(std::unique(made.begin(), made.end(), same_rank), made.end());
+  return made;
 }
 
 std::string list_of(const RankClass& one, std::size_t max_runs) {

@@ -15,12 +15,16 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "launch/hang/rank_report.h"
 
 namespace gex::launch {
+
+/// The number of ranks up to which each has a report of its own; of more there are classes.
+inline constexpr std::size_t max_ranks_in_full = 1024;
 
 /// Ranks `first`, first + stride, ...; those of them wait for `peer`, peer + peer_stride, ...
 struct RankRun {
@@ -59,8 +63,14 @@ struct RankClasses {
 RankClasses classes_of(const std::vector<RankReport>& ranks);
 RankClasses merge(RankClasses one, const RankClasses& other);
 
-/// Bytes of classes as they would travel.
-std::size_t bytes_of(const RankClasses& classes);
+std::vector<std::byte> encode(const RankClasses& classes);
+/// Empty if the bytes are no such thing.
+std::optional<RankClasses> decode_classes(std::span<const std::byte> bytes);
+
+/// A report of each rank that is listed in a class and below `ranks`, by rank: that of the class's
+/// example, with the rank's own peers. Its process and host are not known; -1 and "" stand for
+/// them.
+std::vector<RankReport> reports_of(const RankClasses& classes, std::uint32_t ranks);
 
 /// "0-1023, 2048, 4096-8190 by 2", with at most so many runs, and the number of further ranks.
 std::string list_of(const RankClass& one, std::size_t max_runs);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "job/rank_status.h"
@@ -96,6 +97,70 @@ struct RankReport {
 
   bool operator==(const RankReport&) const = default;
 };
+
+// The fields in their order, for both directions (report_archive.h).
+
+template <class Archive, class T>
+requires std::is_same_v<std::remove_const_t<T>, OpReport>
+void visit(Archive& archive, T& op) {
+  archive.field(op.kind);
+  archive.field(op.call);
+  archive.field(op.peer);
+  archive.field(op.bytes);
+  archive.field(op.team);
+  archive.field(op.sequence);
+  archive.field(op.implicit_parts);
+  archive.field(op.age_s);
+}
+
+template <class Archive, class T>
+requires std::is_same_v<std::remove_const_t<T>, ThreadReport>
+void visit(Archive& archive, T& thread) {
+  archive.field(thread.number);
+  archive.field(thread.kernel_thread);
+  archive.field(thread.wait);
+  archive.field(thread.annotation);
+  archive.field(thread.condition_s);
+  archive.field(thread.in_handler);
+  archive.field(thread.polls);
+  archive.field(thread.region_open);
+  archive.field(thread.state);
+  archive.field(thread.system_call);
+  archive.field(thread.backtrace);
+}
+
+template <class Archive, class T>
+requires std::is_same_v<std::remove_const_t<T>, TeamReport>
+void visit(Archive& archive, T& team) {
+  archive.field(team.id);
+  archive.field(team.size);
+  archive.field(team.rank);
+  archive.field(team.barriers);
+  archive.field(team.collectives);
+  archive.field(team.agreements);
+  archive.field(team.named_barriers);
+  archive.field(team.made_as);
+  archive.field(team.made_by);
+  archive.field(team.made_at);
+  archive.field(team.parent);
+}
+
+template <class Archive, class T>
+requires std::is_same_v<std::remove_const_t<T>, RankReport>
+void visit(Archive& archive, T& report) {
+  archive.field(report.rank);
+  archive.field(report.process);
+  archive.field(report.host);
+  archive.field(report.state);
+  archive.field(report.cpu_s);
+  archive.field(report.left);
+  archive.field(report.shown);
+  archive.field(report.last_call);
+  archive.field(report.threads);
+  archive.field(report.operations);
+  archive.field(report.teams);
+  archive.field(report.hidden);
+}
 
 std::vector<std::byte> encode(const std::vector<RankReport>& reports);
 /// Empty if the bytes are no such thing.

@@ -38,6 +38,17 @@ bool HostTree::is_through(std::uint32_t way, std::uint32_t host) const {
   return host == way;
 }
 
+std::uint32_t HostTree::height() const {
+  std::uint32_t max = 0;
+  for (std::uint32_t host = 0; host < parents_.size(); ++host) {
+    if (parents_[host] == nowhere) continue;
+    std::uint32_t starts = 1;
+    for (std::uint32_t at = host; parents_[at] != here; at = parents_[at]) ++starts;
+    max = std::max(max, starts);
+  }
+  return max;
+}
+
 std::vector<job::RankSet> HostTree::ranks_by_first_hop(const job::HostParts& hosts) const {
   std::vector<job::RankSet> found(parents_.size());
   for (std::uint32_t rank = 0; rank < hosts.ranks(); ++rank) {

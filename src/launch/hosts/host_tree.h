@@ -40,6 +40,8 @@ class HostTree {
   bool is_through(std::uint32_t way, std::uint32_t host) const;
   /// Returns true if the agent of the host starts others.
   bool is_branch(std::uint32_t host) const { return !below_[host].empty(); }
+  /// The greatest number of starts from this process to a host.
+  std::uint32_t height() const;
   /// The ranks that are reached through each host that this process starts; none by the others.
   std::vector<job::RankSet> ranks_by_first_hop(const job::HostParts& hosts) const;
 

@@ -55,7 +55,7 @@ Root::Root(const Launch& launch, HostAgents* agents, const Secret& secret,
             handle_connection(number, std::move(socket), keys);
           }),
       connections_(hosts_, tree_, loop_, *this),
-      collecting_(hosts_.size()) {
+      reports_(hosts_.size()) {
   place_.secret = secret;
 }
 
@@ -163,7 +163,9 @@ bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
   const bool its_own = launch_.hosts[host].ranks.contains(header.first);
   // A link that other hosts share still has frames of one that is lost.
-  if (hosts_[host].done && header.kind != job::FrameKind::host_gather) return true;
+  const bool of_several =
+      header.kind == job::FrameKind::host_gather || header.kind == job::FrameKind::host_collected;
+  if (hosts_[host].done && !of_several) return true;
   switch (header.kind) {
     case job::FrameKind::host_connected:
       handle_connected(host);
@@ -258,15 +260,17 @@ bool Root::handle_gather(std::uint32_t host, const job::Received& frame) {
 
 bool Root::handle_collected(std::uint32_t host, const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
-  std::vector<std::byte>& bytes = collecting_[host];
-  if (header.offset == 0) bytes.clear();
-  if (header.offset != bytes.size() || header.total > job::max_exchange ||
-      frame.payload.size() > header.total - header.offset) {
+  std::optional<std::vector<std::byte>> whole;
+  if (tree_.parent(host) != HostTree::here ||
+      header.count > static_cast<std::uint32_t>(ReportForm::classes) ||
+      !reports_.add(host, frame, whole)) {
     return false;
   }
-  bytes.insert(bytes.end(), frame.payload.begin(), frame.payload.end());
-  if (bytes.size() < header.total) return true;
-  job_.hangs().collected(host, header.sequence, std::exchange(bytes, {}));
+  if (!whole) return true;
+  // Its agent answers for all hosts that are reached through it.
+  for (const std::uint32_t one : tree_.below(host))
+    if (tree_.is_through(host, one)) job_.hangs().no_answer(one, header.sequence);
+  job_.hangs().collected(host, header.sequence, ReportForm{header.count}, *whole);
   return true;
 }
 
@@ -299,6 +303,9 @@ void Root::collect(std::uint32_t number, Collection what) {
   header.sequence = number;
   header.count = static_cast<std::uint32_t>(what);
   connections_.send_all(header);
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host)
+    if (hosts_[host].done && hosts_.unfinished_through(tree_, host).empty())
+      job_.hangs().no_answer(host, number);
 }
 
 void Root::gathered(std::uint32_t sequence, SharedBytes bytes) {

@@ -34,6 +34,7 @@
 #include "launch/hosts/authentication.h"
 #include "launch/hosts/host_agents.h"
 #include "launch/hosts/host_connections.h"
+#include "launch/hosts/report_pieces.h"
 #include "launch/hosts/root_hosts.h"
 #include "launch/hosts/root_place.h"
 #include "launch/launch_spec.h"
@@ -111,8 +112,7 @@ class Root final : private Guardians, private HostEvents, private Timed {
   std::optional<job::FrameHeader> absence_;  ///< the frame about the first rank that has left
   job::FrameHeader end_;                     ///< the frame about the end of the job
   std::optional<job::FrameHeader> observe_;  ///< the frame that makes hosts observe
-  /// Pieces of each host's reports, until they are whole.
-  std::vector<std::vector<std::byte>> collecting_;
+  ReportPieces reports_;
   std::optional<ReportServer> report_server_;
   bool error_report_granted_ = false;
   int interrupts_ = 0;

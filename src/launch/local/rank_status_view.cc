@@ -202,6 +202,7 @@ std::vector<ThreadReport> RankStatusView::stacks() const {
   for (std::size_t i = 0; found && i < found->backtraces.count && i < found->threads.count; ++i) {
     const job::ThreadStatus& status = found->threads.at<job::ShownThread>(i).status;
     ThreadReport thread;
+    thread.number = load(status.number);
     thread.kernel_thread = load(status.kernel_thread);
     thread.backtrace = text_of(found->backtraces.at<job::RankStatus::Backtrace>(i));
     if (thread.kernel_thread != 0 && !thread.backtrace.empty()) shown.push_back(std::move(thread));

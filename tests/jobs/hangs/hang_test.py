@@ -4,8 +4,9 @@
   hang_test.py GEXRUN PROBE WAY [NETWORK]
 
 NETWORK: shared_memory (the default), emu, ofi, hosts (two, of one rank each, reached by an rsh that
-runs on this one), or mpirun.mpich or mpirun.openmpi, which starts ranks that share memory. Fails
-unless the report names which ranks wait, for what and for whom.
+runs on this one), tree (these, of which one starts the other), or mpirun.mpich or mpirun.openmpi,
+which starts ranks that share memory. Fails unless the report names which ranks wait, for what and
+for whom.
 """
 
 import json
@@ -211,7 +212,9 @@ def run(gexrun, probe, way, network, folder):
     if network in ("emu", "ofi"):
         command += ["--conduit", network]
         environment["GASNET_SUPERNODE_MAXSIZE"] = "1"
-    if network == "hosts":
+    if network == "tree":
+        environment["GEX_LAUNCH_FANOUT"] = "1"
+    if network in ("hosts", "tree"):
         rsh = os.path.join(os.path.dirname(__file__), "..", "launch", "rsh_here.sh")
         command += ["--conduit", "ofi", "--hosts", "one,two", "--rsh", rsh]
     if launched_by(network):
