@@ -1,12 +1,17 @@
 // Serialization and remote procedure calls between all ranks. Prints nothing and ends with 0 if all
 // is right.
+#include <array>
 #include <atomic>
 #include <cstdlib>
+#include <list>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <upcxx/upcxx.hpp>
+#include <vector>
 
 #include "allocations.h"
 
@@ -19,6 +24,18 @@ using upcxx::rpc_ff;
 using upcxx::view;
 
 #define REQUIRE(test) UPCXX_ASSERT_ALWAYS((test), "failed: " << #test)
+
+// Containers of what cannot be sent cannot be sent either.
+class Polymorphic {
+ public:
+  virtual ~Polymorphic() = default;
+};
+template <class... T>
+constexpr bool are_refused = (!upcxx::is_serializable<T>::value && ...);
+static_assert(are_refused<Polymorphic, std::vector<Polymorphic>, std::pair<int, Polymorphic>,
+                          std::tuple<Polymorphic>, std::array<Polymorphic, 2>,
+                          std::map<int, Polymorphic>, std::list<std::vector<Polymorphic>>>,
+              "");
 
 class Base {
  public:

@@ -46,6 +46,7 @@ void read_elements(Reader& reader, Insert&& insert) {
 template <class Container, class Result, class T>
 struct SequenceSerializer {
   using type = Result;
+  using Parts = std::tuple<T>;
   static void serialize(Writer& writer, const Container& container) {
     write_elements(writer, container);
   }
@@ -58,6 +59,7 @@ struct SequenceSerializer {
 template <class Container, class Result, class T>
 struct SetSerializer {
   using type = Result;
+  using Parts = std::tuple<T>;
   static void serialize(Writer& writer, const Container& container) {
     write_elements(writer, container);
   }
@@ -72,6 +74,7 @@ struct SetSerializer {
 template <class T>
 struct Serializer<std::vector<T>> {
   using type = std::vector<deserialized_type_t<T>>;
+  using Parts = std::tuple<T>;
   static void serialize(Writer& writer, const std::vector<T>& vector) {
     writer.write(vector.size());
     if constexpr (std::is_same<T, bool>::value) {
@@ -157,6 +160,7 @@ struct Serializer<std::unordered_multimap<K, V, Hash, Equal>>
 template <class A, class B>
 struct Serializer<std::pair<A, B>> {
   using type = std::pair<deserialized_type_t<A>, deserialized_type_t<B>>;
+  using Parts = std::tuple<A, B>;
   static void serialize(Writer& writer, const std::pair<A, B>& pair) {
     writer.write(pair.first);
     writer.write(pair.second);
@@ -169,6 +173,7 @@ struct Serializer<std::pair<A, B>> {
 template <class... T>
 struct Serializer<std::tuple<T...>> {
   using type = std::tuple<deserialized_type_t<T>...>;
+  using Parts = std::tuple<T...>;
   static void serialize(Writer& writer, const std::tuple<T...>& tuple) {
     std::apply([&](const auto&... part) { (writer.write(part), ...); }, tuple);
   }
@@ -179,6 +184,7 @@ struct Serializer<std::tuple<T...>> {
 template <class T, std::size_t N>
 struct Serializer<std::array<T, N>> {
   using type = std::array<deserialized_type_t<T>, N>;
+  using Parts = std::tuple<T>;
   static void serialize(Writer& writer, const std::array<T, N>& array) {
     for (const T& element : array) writer.write(element);
   }
@@ -192,6 +198,7 @@ struct Serializer<std::array<T, N>> {
 template <class T>
 struct Serializer<std::reference_wrapper<T>> {
   using type = deserialized_type_t<T>;
+  using Parts = std::tuple<T>;
   static void serialize(Writer& writer, const std::reference_wrapper<T>& value) {
     writer.write(value.get());
   }
@@ -202,6 +209,7 @@ struct Serializer<std::reference_wrapper<T>> {
 template <class T>
 struct Serializer<std::optional<T>> {
   using type = std::optional<deserialized_type_t<T>>;
+  using Parts = std::tuple<T>;
   static void serialize(Writer& writer, const std::optional<T>& value) {
     writer.write(value.has_value());
     if (value.has_value()) writer.write(*value);

@@ -31,6 +31,8 @@ struct serialization;
 
 template <class T>
 struct is_trivially_serializable;
+template <class T>
+struct is_serializable;
 
 namespace detail {
 
@@ -326,9 +328,22 @@ T* construct_of_values(Reader& reader, void* room, const std::tuple<V...>*) {
       std::move(values));
 }
 
+// A container can be sent if its elements can.
+template <class Parts>
+inline constexpr bool are_sendable_parts = false;
+template <class... T>
+inline constexpr bool are_sendable_parts<std::tuple<T...>> =
+    (is_serializable<std::remove_cv_t<T>>::value && ...);
+template <class T, class = void>
+inline constexpr bool has_sendable_parts = has_serializer<T>;
 template <class T>
-inline constexpr bool is_serializable_type = is_trivial<T> || has_serializer<T> || has_special<T> ||
-                                             has_fields<T> || has_values<T> || has_nested<T>;
+inline constexpr bool has_sendable_parts<T, std::void_t<typename Serializer<T>::Parts>> =
+    are_sendable_parts<typename Serializer<T>::Parts>;
+
+template <class T>
+inline constexpr bool is_serializable_type =
+    is_trivial<T> || has_sendable_parts<T> || has_special<T> || has_fields<T> || has_values<T> ||
+    has_nested<T>;
 
 template <class T>
 void write_value(Writer& writer, const T& value) {
