@@ -62,7 +62,7 @@ def local_completion(**variables):
             Series("by an event, two buffers", "gex", "put.event", variables))
 
 
-def inattentive(variables):
+def inattentive(**variables):
     """The paper's three schedules, static and reactive."""
     return tuple(Series(f"{kind}, {name}", "gex", f"inattentive.{block}{behind}", variables)
                  for kind, behind in (("static", ""), ("reactive", ".reactive"))
@@ -319,13 +319,13 @@ FIGURES = (
         series=fixed_and_negotiated(**over("udp")), headline=NEGOTIATED),
     Figure(
         "inattentive-shm", "Messages to ranks that look every 500 us", f"{EX_2018}: figure 2",
-        "shared memory", (2, 4, 8), x="ranks", unit=MESSAGES_TO_EACH, series=inattentive({}),
+        "shared memory", (2, 4, 8), x="ranks", unit=MESSAGES_TO_EACH, series=inattentive(),
         headline=dataclasses.replace(
             INATTENTIVE, why="Here room is the sender's, for all receivers together: there is little to react to.")),
     Figure(
         "inattentive-emu", "Messages to ranks that look every 500 us", f"{EX_2018}: figure 2",
         "emu: a Cray XC's network, room for 3 messages to each rank", (2, 4, 8, 16), x="ranks",
-        unit=MESSAGES_TO_EACH, longer=10, series=inattentive(over("emu", GEX_EMU="aries", GEX_EMU_QUEUE="3")),
+        unit=MESSAGES_TO_EACH, longer=10, series=inattentive(**over("emu", GEX_EMU="aries", GEX_EMU_QUEUE="3")),
         headline=dataclasses.replace(
             INATTENTIVE, why="All at once takes a rank's time after the other's: the gain is the number of "
                              "receivers, 14 in the paper's best run.")),
