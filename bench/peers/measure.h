@@ -83,7 +83,8 @@ inline constexpr unsigned message_window = 64;
 
 /// `begin(i)` for each repetition, and `wait()` behind each window of them.
 template <class Begin, class Wait>
-void in_windows(std::uint64_t repetitions, std::size_t bytes, Begin begin, Wait wait) {
+void in_windows(std::uint64_t repetitions, std::size_t bytes, const Begin& begin,
+                const Wait& wait) {
   const std::uint64_t window = flood_window(bytes);
   for (std::uint64_t done = 0; done < repetitions;) {
     const std::uint64_t end = done + window < repetitions ? done + window : repetitions;
