@@ -159,6 +159,17 @@ rma::ResolvedTransfer resolve_range(const VisRequest& operation, const void* own
                                bytes, 0, operation.call);
 }
 
+/// Returns where a range of the peer's memory is mapped here if the transfer is no more than a
+/// copy, in calls that are not observed; null: `resolve_range`, which takes longer, finds the way.
+std::byte* mapped_range(const VisRequest& operation, std::uintptr_t start,
+                        std::size_t bytes) noexcept {
+  if (observed() || has_other_kinds()) [[unlikely]]
+    return nullptr;
+  const PublishedSegment& segment = resolve(operation.tm, operation.rank).segment();
+  const bool is_mapped = segment.mapped != nullptr && segment.contains(start, bytes);
+  return is_mapped ? segment.mapped + (start - segment.owner_address) : nullptr;
+}
+
 /// Checked mode: reports the invalid entry, not the range of all.
 void check_lists(const VisRequest& operation, const BlockList& peer,
                  const BlockList& own) noexcept {
@@ -194,17 +205,21 @@ Initiated move_strided(const VisRequest& operation, const StridedEnd& peer, cons
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(peer.address) +
                                static_cast<std::uintptr_t>(shape.offset[peer_end]);
   std::byte* const own_first = static_cast<std::byte*>(own.address) + shape.offset[own_end];
-  const rma::ResolvedTransfer transfer = resolve_range(
-      operation, own.address, first + static_cast<std::uintptr_t>(at_peer.start), at_peer.bytes);
-  trace::transfer(transfer.jobrank, shape.bytes());
-  if (is_copy(transfer)) [[likely]] {
-    std::byte* const mapped = transfer.mapped - at_peer.start;
+  const std::uintptr_t lowest = first + static_cast<std::uintptr_t>(at_peer.start);
+  const auto copy = [&](std::byte* mapped_lowest) noexcept {
+    std::byte* const mapped = mapped_lowest - at_peer.start;
     if (is_put(operation))
       copy_strided(shape, peer_end, mapped, own_first);
     else
       copy_strided(shape, own_end, own_first, mapped);
     return done_at_once(operation, notice);
-  }
+  };
+  if (std::byte* const mapped = mapped_range(operation, lowest, at_peer.bytes)) [[likely]]
+    return copy(mapped);
+  const rma::ResolvedTransfer transfer =
+      resolve_range(operation, own.address, lowest, at_peer.bytes);
+  trace::transfer(transfer.jobrank, shape.bytes());
+  if (is_copy(transfer)) return copy(transfer.mapped);
   return start_move(operation, notice, transfer,
                     StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
                     StridedRegion{&shape, own_end, own_first}, shape.bytes(),
@@ -231,20 +246,24 @@ Initiated move_lists(const VisRequest& operation, const BlockList& peer,
   if (bytes == 0) return done_at_once(operation, notice);
   if (checked()) check_lists(operation, peer, own);
   const Bounds bounds = bounds_of(peer);
-  const rma::ResolvedTransfer transfer =
-      resolve_range(operation, first_of(own), bounds.low, bounds.high - bounds.low);
-  trace::transfer(transfer.jobrank, bytes);
   const auto shift_to = [&](const std::byte* lowest) noexcept {
     return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(lowest) - bounds.low);
   };
-  if (is_copy(transfer)) [[likely]] {
-    const std::ptrdiff_t shift = shift_to(transfer.mapped);
+  const auto copy = [&](const std::byte* mapped) noexcept {
+    const std::ptrdiff_t shift = shift_to(mapped);
     if (is_put(operation))
       copy_lists(peer, shift, own, 0);
     else
       copy_lists(own, 0, peer, shift);
     return done_at_once(operation, notice);
-  }
+  };
+  if (std::byte* const mapped = mapped_range(operation, bounds.low, bounds.high - bounds.low))
+      [[likely]]
+    return copy(mapped);
+  const rma::ResolvedTransfer transfer =
+      resolve_range(operation, first_of(own), bounds.low, bounds.high - bounds.low);
+  trace::transfer(transfer.jobrank, bytes);
+  if (is_copy(transfer)) return copy(transfer.mapped);
   return start_move(
       operation, notice, transfer, peer, own, bytes, [&](const Targets& targets) noexcept {
         const std::ptrdiff_t shift = shift_to(transfer.reached);
