@@ -126,8 +126,8 @@ void copy_strided(const Shape& shape, End to_end, std::byte* to, const std::byte
     return;
   }
   const Dimension& dimension = shape.dim[0];
-  copy_row(to, from, shape.element,
-           {dimension.count, dimension.stride[to_end], dimension.stride[from_end]});
+  const Loop loop{dimension.count, dimension.stride[to_end], dimension.stride[from_end]};
+  with_block(shape.element, [&](auto block) noexcept { copy_loop(to, from, block, loop); });
 }
 
 }  // namespace gex::vis
