@@ -67,8 +67,7 @@ Standard input goes to rank 0. Output of the ranks is forwarded in whole lines; 
 beginning of a line is shown after a tenth of a second. SIGINT, SIGTERM and SIGHUP go to the ranks
 and end the job; a second one kills them. Other signals are forwarded.
 
-Firewalls: with several hosts gexrun listens on a TCP port, which GEX_LAUNCH_PORTS=FIRST-LAST limits.
-The ranks have their network's own, GEX_UDP_PORTS and the like (environment.md).
+Firewalls: GEX_PORTS=FIRST-LAST names the ports that gexrun and the ranks may listen on.
 
 Exit status: the job's. 1 when libgex ends the job for an error, or gexrun cannot run it; 2 for a
 wrong command line; 124 when the time limit of --timeout is over; 126 or 127 when PROGRAM cannot be

@@ -51,6 +51,8 @@ const char* expectation(Type type) noexcept {
       return "a number of seconds, such as 2.5";
     case Type::memory:
       return "an amount of memory, such as 256MB, 128.0MB/P or 0.5/H";
+    case Type::ports:
+      return "a port from 1 to 65535, or a first and a last one, such as 41000-41999";
   }
   return "";
 }
@@ -100,6 +102,8 @@ bool is_well_formed(Type type, std::string_view text) {
       return parse_seconds(text).has_value();
     case Type::memory:
       return parse_memory(text).has_value();
+    case Type::ports:
+      return parse_port_range(text).has_value();
   }
   return false;
 }
@@ -201,6 +205,8 @@ const char* type_name(Type type) noexcept {
       return "seconds";
     case Type::memory:
       return "memory";
+    case Type::ports:
+      return "ports";
   }
   return "";
 }
@@ -278,6 +284,13 @@ double seconds(Variable variable) {
 
 Memory memory(Variable variable) {
   return parsed<Memory>(variable, parse_memory);
+}
+
+std::optional<PortRange> ports(Variable variable) {
+  const std::string text = text_of(variable);
+  if (text.empty()) return std::nullopt;
+  if (const auto range = parse_port_range(text)) return range;
+  refuse(describe(variable).name, describe(variable).type, text);
 }
 
 void check_values() {

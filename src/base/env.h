@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "base/env_grammar.h"
+#include "base/port_range.h"
 
 namespace gex::env {
 
@@ -52,6 +53,7 @@ enum class Type {
   seconds,  ///< decimal number of seconds, fractions allowed
   memory,  ///< bytes (see parse_size), or a fraction of physical memory below 1, then optionally /P
            ///< or /H
+  ports,   ///< a port, or a first and a last one: 41000-41999
 };
 
 /// The categories of variables, which are sections of documents, in that order.
@@ -110,6 +112,8 @@ bool boolean(Variable variable);
 std::int64_t integer(Variable variable);
 double seconds(Variable variable);
 Memory memory(Variable variable);
+/// Empty: not set.
+std::optional<PortRange> ports(Variable variable);
 
 /// Typed access to a family's member, whose name is the family's stem and `rest`.
 bool boolean(Variable family, std::string_view rest);

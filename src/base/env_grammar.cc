@@ -79,13 +79,6 @@ std::optional<std::uint64_t> whole(std::string_view digits, int base) noexcept {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) noexcept {
-  constexpr std::string_view blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 std::optional<bool> parse_boolean(std::string_view text) {
   text = trimmed(text);
   for (const std::string_view word : {"1", "y", "yes", "on", "true"}) {

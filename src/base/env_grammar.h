@@ -9,7 +9,12 @@
 namespace gex::env {
 
 /// The text without blanks at either end.
-std::string_view trimmed(std::string_view text) noexcept;
+inline std::string_view trimmed(std::string_view text) noexcept {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
 
 /// 0 1 n y no yes off on false true, any case.
 std::optional<bool> parse_boolean(std::string_view text);

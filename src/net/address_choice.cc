@@ -40,6 +40,8 @@ const char* text_of(Outcome outcome) {
       return "refused";
     case Outcome::no_route:
       return "no route";
+    case Outcome::no_port:
+      return "no allowed port is free";
     case Outcome::pending:
     case Outcome::silent:
       break;

@@ -47,6 +47,7 @@ enum class Outcome : std::uint8_t {
   silent,    ///< nothing has come back in time
   refused,   ///< something else answers there, and not the peer
   no_route,  ///< the system has no way there
+  no_port,   ///< the peer cannot be asked there: no port that the user allows is free
 };
 
 struct Question {

@@ -57,19 +57,21 @@ os::FileDescriptor make_socket(int family, bool datagrams) {
       socket(family, (datagrams ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-/// Bound to the address, at the first free port of the range, or else one of the system's choice.
+/// Bound to the address, at the first free port of the range; without one the system chooses.
 os::FileDescriptor open_at(const Address& address, bool datagrams, std::uint32_t first,
                            std::uint32_t last) {
-  os::FileDescriptor made = make_socket(address.family(), datagrams);
-  if (!made) return {};
-  const auto take = [&](std::uint16_t port) {
-    const Address wanted = address.with_port(port);
-    return bind(made.get(), wanted.data(), wanted.length()) == 0 &&
-           (datagrams || listen(made.get(), SOMAXCONN) == 0);
-  };
-  for (std::uint32_t port = first; first != 0 && port <= last; ++port)
-    if (take(static_cast<std::uint16_t>(port))) return made;
-  return take(0) ? std::move(made) : os::FileDescriptor();
+  for (std::uint32_t port = first; port <= std::max(first, last); ++port) {
+    os::FileDescriptor made = make_socket(address.family(), datagrams);
+    if (!made) return {};
+    // The connections of an earlier job leave its port in use for a minute.
+    const int on = 1;
+    if (!datagrams && port != 0) setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    const Address wanted = address.with_port(static_cast<std::uint16_t>(port));
+    if (bind(made.get(), wanted.data(), wanted.length()) == 0 &&
+        (datagrams || listen(made.get(), SOMAXCONN) == 0))
+      return made;
+  }
+  return {};
 }
 
 Address bound_address(int socket) {
@@ -122,7 +124,7 @@ class AddressProbe::Service {
       Asked asked;
       asked.question = one;
       asked.to = offers[one.host].candidates[one.candidate].address;
-      if (asked.to.port() == 0) asked.outcome = Outcome::refused;
+      if (asked.to.port() == 0) asked.outcome = Outcome::no_port;
       asked_.push_back(std::move(asked));
     }
     begun_ = Clock::now();

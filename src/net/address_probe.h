@@ -31,8 +31,8 @@ class AddressProbe {
   enum class By : std::uint8_t { datagrams, connections };
 
   /// Can be asked at each of `own` from now on, and sets the port there. Takes the first free one
-  /// from `first_port` to `last_port`; 0, or if none is free: the system chooses. An address that
-  /// no socket can have is left with port 0, and is not reached.
+  /// from `first_port` to `last_port`; 0: the system chooses. An address for which none is free
+  /// is left with port 0, and is not reached.
   AddressProbe(By by, std::uint16_t first_port, std::uint16_t last_port,
                std::span<OfferedAddress> own);
   AddressProbe(const AddressProbe&) = delete;

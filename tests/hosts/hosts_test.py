@@ -529,6 +529,8 @@ GROUPS = {
     "interfaces": (2, [interfaces.every_network_finds_the_interface_that_leads_to_the_others,
                        interfaces.what_does_not_join_the_hosts_is_named_with_the_variable,
                        interfaces.ucx_on_one_host_opens_no_port]),
+    "ports": (2, [interfaces.ports_that_are_all_taken_are_named,
+                  interfaces.the_ports_that_a_firewall_passes_are_enough]),
     "udp-path": (2, [udp_finds_how_large_packets_may_be,
                      udp_goes_on_where_the_path_narrows_and_widens]),
     "neighborhoods-4": (4, [neighborhoods_are_of_ranks_on_one_host]),

@@ -3,19 +3,21 @@ that does: bridges of containers, tunnels, cables that are not plugged in. For h
 """
 
 import os
+import subprocess
+import sys
 
 # What users choose an interface by.
 VARIABLES = {"udp": "GEX_UDP_INTERFACE", "ofi": "GEX_OFI_INTERFACE", "ucx": "GEX_UCX_DEVICES",
              "mpi": "GEX_MPI_INTERFACE"}
 
 
-def networks(job):
+def networks(job, *without):
     """The networks of this build that IP carries."""
     lib = os.path.join(job.build, "lib")
     built = {"udp": True, "ofi": os.path.exists(f"{lib}/libgex-ofi.so"),
              "ucx": os.path.exists(f"{lib}/libgex-ucx.so"),
              "mpi": os.path.exists(f"{lib}/libgex-mpi-mpich.so") and not job.is_sanitized()}
-    return [name for name in VARIABLES if built[name]]
+    return [name for name in VARIABLES if built[name] and name not in without]
 
 
 def add_interfaces(job):
@@ -65,6 +67,50 @@ def what_does_not_join_the_hosts_is_named_with_the_variable(job):
         for text in ("hosts host1 and host2", "host1 at 172.18.0.1 (br-x): ",
                      "host2 at 172.18.0.2 (br-x): ", VARIABLES[network]):
             assert text in lines[0], f"{network} has no {text}: {lines[0]}"
+
+
+def close_all_ports_but(job, ports):
+    """Of each host, as a firewall does that knows nothing of connections."""
+    for host in job.network.hosts:
+        # Addresses of this host itself are looked up behind the rules.
+        rules = ["add prio 200 lookup local", "del prio 0"]
+        for protocol in ("tcp", "udp"):
+            rules += [f"add prio 8 iif eth0 ipproto {protocol} {end} {ports} lookup local"
+                      for end in ("dport", "sport")]
+            rules += [f"add prio 10 iif eth0 ipproto {protocol} blackhole"]
+        host.call("sh", "-c", " && ".join(f"ip rule {rule}" for rule in rules))
+
+
+def the_ports_that_a_firewall_passes_are_enough(job):
+    for network in networks(job, "mpi"):
+        done = run(job, network, GEX_PORTS="41000-41015")
+        assert done.returncode == 0, f"{network}, all ports: {done.stdout}{done.stderr}"
+    # UCX takes no port of a connection that has just ended.
+    for network in networks(job, "mpi", "ucx"):
+        done = run(job, network, GEX_PORTS="41000", GEX_LAUNCH_PORTS="41001",
+                   **{f"GEX_{network.upper()}_LANES": "1"})
+        assert done.returncode == 0, f"{network}, a port for each: {done.stdout}{done.stderr}"
+    close_all_ports_but(job, "41000-41015")
+    done = run(job, "udp", GEX_LAUNCH_PORTS="41000")
+    assert done.returncode == 1, f"the firewall passes all: {done.stdout}{done.stderr}"
+    for network in networks(job, "mpi"):
+        done = run(job, network, GEX_PORTS="41000-41015")
+        assert done.returncode == 0, f"{network}, by a firewall: {done.stdout}{done.stderr}"
+
+
+def ports_that_are_all_taken_are_named(job):
+    holder = ("import socket,sys; one=socket.socket(); one.bind(('', 41000)); one.listen(); "
+              "two=socket.socket(socket.AF_INET,socket.SOCK_DGRAM); two.bind(('', 41000)); "
+              "print('ready', flush=True); sys.stdin.read()")
+    with subprocess.Popen([*job.network.hosts[1].enter(), sys.executable, "-c", holder],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as taken:
+        assert taken.stdout.readline() == "ready\n"
+        for network in networks(job, "mpi"):
+            done = run(job, network, GEX_PORTS="41000", GEX_LAUNCH_PORTS="41001")
+            lines = [line for line in done.stderr.splitlines() if "no allowed port is free" in line]
+            assert done.returncode == 1 and len(lines) == 1 and "host2 at 10.77.0.2 (eth0): " in lines[0], \
+                f"{network} does not name them: {done.stdout}{done.stderr}"
+        taken.communicate()
 
 
 def ucx_on_one_host_opens_no_port(job):

@@ -63,6 +63,9 @@ TEST_F(Environment, EveryRowIsCompleteUniqueAndHasADefaultOfItsType) {
       case Type::memory:
         EXPECT_TRUE(parse_memory(text)) << name;
         break;
+      case Type::ports:
+        EXPECT_TRUE(parse_port_range(text)) << name;
+        break;
     }
   }
 }
@@ -170,6 +173,11 @@ TEST_F(EnvironmentDeath, AMalformedValueEndsWithOneLineThatNamesIt) {
   set(Variable::supernode_maxsize, "four");
   EXPECT_EXIT(integer(Variable::supernode_maxsize), ExitedWithCode(1),
               "^gex: GASNET_SUPERNODE_MAXSIZE='four' is not understood: expected a whole number");
+  set(Variable::ports, "43250-43210");
+  EXPECT_EXIT(
+      ports(Variable::ports), ExitedWithCode(1),
+      "^gex: GEX_PORTS='43250-43210' is not understood: expected a port from 1 to 65535, or "
+      "a first and a last one, such as 41000-41999\n$");
   set(Variable::exit_timeout, "-3");
   EXPECT_EXIT(seconds(Variable::exit_timeout), ExitedWithCode(1),
               "^gex: GEX_EXIT_TIMEOUT='-3' is not understood: expected a number of seconds");

@@ -382,7 +382,9 @@ TEST(PortRange, IsAPortOrAFirstAndALast) {
   EXPECT_EQ(range->first, 41000);
   EXPECT_EQ(range->last, 41010);
   EXPECT_EQ(parse_port_range("7")->last, 7);
-  for (const char* const text : {"", "0", "x", "7-", "-7", "8-7", "1-65536", "1-2-3", "1 2"})
+  EXPECT_EQ(parse_port_range(" 7-8 ")->last, 8);
+  for (const char* const text :
+       {"", "0", "x", "7-", "-7", "8-7", "1-65536", "65536", "1-2-3", "1 2"})
     EXPECT_FALSE(parse_port_range(text)) << text;
 }
 

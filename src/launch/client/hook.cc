@@ -115,8 +115,8 @@ std::string start_root(const job::HostParts& hosts) {
   RootAddress address;
   const std::optional<Secret> secret = Secret::generate();
   os::FileDescriptor listener = listen_for_guardians(address, Reach::all_hosts, launch_ports());
-  if (!secret || !listener)
-    fatal_system("cannot listen for the other hosts (GEX_LAUNCH_PORTS)", errno);
+  if (!listener) fatal_system(cannot_listen().c_str(), errno);
+  if (!secret) fatal_system("cannot draw the job's secret", errno);
   run_detached("cannot start the root of the job", [&] {
     keep_only({listener.get()});
     prctl(PR_SET_NAME, "gex-root");

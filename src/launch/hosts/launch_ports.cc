@@ -1,23 +1,27 @@
 #include "launch/hosts/launch_ports.h"
 
-#include <string>
-
 #include "base/env.h"
-#include "base/error.h"
 
 namespace gex::launch {
 
+namespace {
+
+env::Variable variable() {
+  return env::value(env::Variable::launch_ports) ? env::Variable::launch_ports
+                                                 : env::Variable::ports;
+}
+
+}  // namespace
+
 std::optional<PortRange> launch_ports() {
-  const std::string text = env::text(env::Variable::launch_ports);
-  if (text.empty()) return std::nullopt;
-  const auto ports = parse_port_range(text);
-  if (!ports) {
-    fatal(
-        "GEX_LAUNCH_PORTS='%s' is not a port from 1 to 65535, or a first and a last one "
-        "(41000-41010)",
-        text.c_str());
-  }
-  return ports;
+  return env::ports(variable());
+}
+
+std::string cannot_listen() {
+  const auto ports = env::value(variable());
+  std::string text = "cannot listen for the other hosts";
+  if (ports) text += std::string(" on a port of ") + env::describe(variable()).name + "=" + *ports;
+  return text;
 }
 
 }  // namespace gex::launch

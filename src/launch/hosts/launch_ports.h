@@ -1,12 +1,19 @@
 #pragma once
+// The ports on which processes of a job listen for those of other hosts.
 
 #include <optional>
+#include <string>
 
 #include "base/port_range.h"
 
 namespace gex::launch {
 
-/// The content of GEX_LAUNCH_PORTS; empty: any port. A malformed one ends the job.
+/// GEX_LAUNCH_PORTS, or GEX_PORTS where it is not set; empty: any port. A malformed one ends the
+/// job.
 std::optional<PortRange> launch_ports();
+
+/// What to report when none of them is free: "cannot listen for the other hosts", with the variable
+/// and its value.
+std::string cannot_listen();
 
 }  // namespace gex::launch

@@ -78,12 +78,8 @@ bool Root::prepare() {
     const auto secret = Secret::generate();
     if (!secret) return fail("cannot draw the job's secret");
     place_.secret = *secret;
-    const auto ports = launch_ports();
-    listener_ = listen_for_guardians(place_.address, agents_->reach(), ports);
-    if (!listener_) {
-      return fail(ports ? "cannot listen for the other hosts on a port of GEX_LAUNCH_PORTS"
-                        : "cannot listen for the other hosts");
-    }
+    listener_ = listen_for_guardians(place_.address, agents_->reach(), launch_ports());
+    if (!listener_) return fail(cannot_listen().c_str());
   }
   const sigset_t handled = signals_to_handle(forwarded_signals);
   errno = loop_.open();

@@ -38,7 +38,8 @@ std::string uuid_of(std::uint64_t cookie) {
 
 }  // namespace
 
-std::vector<JobVariable> job_variables(std::uint64_t cookie, std::uint32_t ranks) {
+std::vector<JobVariable> job_variables(std::uint64_t cookie, std::uint32_t ranks,
+                                       const std::optional<PortRange>& ports) {
   std::vector<JobVariable> variables;
   // Without one of their own, jobs on one fabric may take each other's messages for theirs.
   for (const char* name : {"FI_PSM2_UUID", "FI_PSM3_UUID", "FI_OPX_UUID"})
@@ -54,6 +55,10 @@ std::vector<JobVariable> job_variables(std::uint64_t cookie, std::uint32_t ranks
   // takes one of few places. The largest of this conduit is a little longer than the usual limit.
   for (const char* name : {"FI_OFI_RXM_BUFFER_SIZE", "FI_CXI_RDZV_THRESHOLD"})
     variables.push_back({name, std::to_string(max_wire)});
+  if (ports) {
+    variables.push_back({low_port, std::to_string(ports->first)});
+    variables.push_back({high_port, std::to_string(ports->last)});
+  }
   return variables;
 }
 

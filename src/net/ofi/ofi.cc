@@ -247,8 +247,8 @@ bool choose_with_address(const Host& host, Wish wish, Choice& choice) {
   const AddressWish asked{.named = wish.interface.c_str(),
                           .variables = "GEX_OFI_INTERFACE",
                           .datagrams = by_datagrams ? 1U : 0U,
-                          .first_port = port_of("FI_TCP_PORT_LOW_RANGE"),
-                          .last_port = port_of("FI_TCP_PORT_HIGH_RANGE")};
+                          .first_port = port_of(low_port),
+                          .last_port = port_of(high_port)};
   ChosenAddress chosen{};
   if (host.choose_address(&asked, &chosen) != 0) return false;
   if (mine != Need::address) return true;
@@ -298,7 +298,9 @@ std::unique_ptr<Ofi> open(const Host& host, Choice choice, Introduction& mine, s
 /// Before libfabric is asked for anything, since it reads most variables once.
 std::vector<DefaultVariable> set_job_variables(const Host& host) {
   std::vector<DefaultVariable> variables;
-  for (const JobVariable& variable : job_variables(host.cookie, host.size))
+  const char* const ports = host.env_text("GEX_PORTS");
+  for (const JobVariable& variable :
+       job_variables(host.cookie, host.size, parse_port_range(ports != nullptr ? ports : "")))
     variables.emplace_back(variable.name, variable.value);
   return variables;
 }

@@ -1,6 +1,14 @@
 #include "net/ucx/context.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <sstream>
 #include <utility>
 
@@ -24,6 +32,17 @@ bool set_to(const std::string& value, const char* variable, ucp_config_t* config
   return false;
 }
 
+bool is_free(std::uint16_t port) {
+  const int trial = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_port = htons(port);
+  const bool taken = ::bind(trial, reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0 &&
+                     errno == EADDRINUSE;
+  ::close(trial);
+  return !taken;
+}
+
 }  // namespace
 
 std::string version() {
@@ -34,6 +53,12 @@ std::string version() {
 
 const char* text_of(ucs_status_t status) noexcept {
   return ucs_status_string(status);
+}
+
+std::optional<PortRange> tcp_ports(const Host& host) {
+  const char* text = std::getenv("UCX_TCP_PORT_RANGE");
+  if (text == nullptr) text = host.env_text("GEX_PORTS");
+  return text == nullptr ? std::nullopt : parse_port_range(text);
 }
 
 Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bool threaded,
@@ -59,8 +84,14 @@ Context::Context(const Host& host, std::size_t ranks, std::size_t ranks_here, bo
   const auto set = [&](const std::string& value, const char* variable, const char* name) {
     return set_to(value.empty() ? text(variable) : value, variable, config, name, error);
   };
+  // What the user has set of UCX's own it has read already.
+  ports_ = tcp_ports(host);
+  std::string ports;
+  if (ports_ && std::getenv("UCX_TCP_PORT_RANGE") == nullptr)
+    ports = std::to_string(ports_->first) + "-" + std::to_string(ports_->last);
   if (set(allowed.transports, "GEX_UCX_TRANSPORTS", "TLS") &&
-      set(allowed.devices, "GEX_UCX_DEVICES", "NET_DEVICES")) {
+      set(allowed.devices, "GEX_UCX_DEVICES", "NET_DEVICES") &&
+      set_to(ports, "GEX_PORTS", config, "PORT_RANGE", error)) {
     ucp_params_t parameters{};
     parameters.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED |
                             UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_ESTIMATED_NUM_PPN;
@@ -91,6 +122,19 @@ bool Context::has_cuda() const noexcept {
   attributes.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;
   return ucp_context_query(context_, &attributes) == UCS_OK &&
          (attributes.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA)) != 0;
+}
+
+std::string Context::why_no_port() const {
+  if (!ports_) return {};
+  const std::vector<std::string> all = transports();
+  const auto is_tcp = [](const std::string& one) { return one.starts_with("tcp/"); };
+  if (std::ranges::none_of(all, is_tcp)) return {};
+  for (unsigned port = ports_->first; port <= ports_->last; ++port)
+    if (is_free(static_cast<std::uint16_t>(port))) return {};
+  return "none of the ports " + std::to_string(ports_->first) + " to " +
+         std::to_string(ports_->last) +
+         " (GEX_PORTS or UCX_TCP_PORT_RANGE) is free: each rank of a host takes one for each of "
+         "its lanes (GEX_UCX_LANES)";
 }
 
 std::vector<std::string> Context::transports() const {

@@ -6,8 +6,11 @@
 #include <gex/plugin/conduit.h>
 #include <ucp/api/ucp.h>
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/port_range.h"
 
 namespace gex::net::ucx {
 
@@ -22,6 +25,9 @@ struct Allowed {
   std::string transports;  ///< as UCX_TLS has it
   std::string devices;     ///< as UCX_NET_DEVICES has it
 };
+
+/// The ports that UCX's TCP keeps to; empty: any. UCX_TCP_PORT_RANGE comes before GEX_PORTS.
+std::optional<PortRange> tcp_ports(const Host& host);
 
 class Context {
  public:
@@ -43,11 +49,15 @@ class Context {
   /// Returns true if UCX was built with CUDA, and has found its driver.
   bool has_cuda() const noexcept;
 
+  /// Why a worker that uses TCP finds no port; empty: it finds one. UCX would look for ever.
+  std::string why_no_port() const;
+
   /// Transports with their devices, "tcp/eth0": those that UCX may choose from.
   std::vector<std::string> transports() const;
 
  private:
   ucp_context_h context_ = nullptr;
+  std::optional<PortRange> ports_;
   bool wakes_ = false;
   mutable bool is_kept_ = false;
 };

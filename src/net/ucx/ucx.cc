@@ -156,10 +156,6 @@ void stay_in_memory(const Host& host, Allowed& allowed, const char*& why) {
   why = "in memory alone, since all ranks are on one host and UCX accepts any connection over TCP";
 }
 
-std::uint16_t first_number(const char* text) {
-  return text == nullptr ? 0 : static_cast<std::uint16_t>(std::strtoul(text, nullptr, 10));
-}
-
 /// Collective, between hosts: the interface that UCX is limited to where it has TCP alone, because
 /// it takes any that is up; not where it has an adapter. Returns false if there is
 /// none by which the hosts reach each other, of which libgex has warned.
@@ -177,13 +173,12 @@ bool choose_device(const Host& host, Allowed& allowed, const char*& why) {
                                                                                              : 0;
   host.least(&have_tcp_alone, 1);
   if (have_tcp_alone == 0) return true;
-  const char* const ports = std::getenv("UCX_TCP_PORT_RANGE");
-  const char* const dash = ports != nullptr ? std::strchr(ports, '-') : nullptr;
+  const PortRange ports = tcp_ports(host).value_or(PortRange{});
   const AddressWish wish{.named = interfaces.c_str(),
                          .variables = "GEX_UCX_DEVICES",
                          .first_of_interface = 1,
-                         .first_port = dash != nullptr ? first_number(ports) : std::uint16_t{0},
-                         .last_port = first_number(dash != nullptr ? dash + 1 : nullptr)};
+                         .first_port = ports.first,
+                         .last_port = ports.last};
   ChosenAddress chosen{};
   if (host.choose_address(&wish, &chosen) != 0) return false;
   allowed.devices = chosen.interface;

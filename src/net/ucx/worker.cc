@@ -30,6 +30,8 @@ std::string hint_of(ucs_status_t status) {
 
 Worker::Worker(const Context& context, bool threaded, std::string& error)
     : context_(context), threaded_(threaded) {
+  error = context.why_no_port();
+  if (!error.empty()) return;
   ucp_worker_params_t parameters{};
   parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS |
                           UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;

@@ -103,6 +103,7 @@ std::unique_ptr<KernelSocket> KernelSocket::open(const SocketOptions& options, s
   std::unique_ptr<KernelSocket> socket(new KernelSocket(descriptor));
   if (!socket->bind(options, error)) return nullptr;
   socket->mtu_ = options.mtu;
+  socket->keeps_to_ports_ = options.last_port != 0;
   socket->interface_mtu_ = interface_mtu(socket->address_);
   socket->set_buffers(options);
   socket->probe(options);
@@ -141,10 +142,10 @@ bool KernelSocket::bind(const SocketOptions& options, std::string& error) {
     if (first != last) error += " to " + std::to_string(last);
   }
   error += std::string(": ") + strerror(errno);
-  if (first != 0)
-    error +=
-        "; GEX_UDP_PORTS names them: each rank of a host takes one for each of its lanes "
-        "(GEX_UDP_LANES)";
+  if (first != 0) {
+    error += std::string("; ") + options.ports_variable +
+             " names them: each rank of a host takes one for each of its lanes (GEX_UDP_LANES)";
+  }
   return false;
 }
 
@@ -181,7 +182,7 @@ void KernelSocket::probe(const SocketOptions& options) {
 }
 
 std::uint16_t KernelSocket::connect(const Address& to) {
-  if (limits_.names_senders || connected_.size() == max_connected) return 0;
+  if (limits_.names_senders || keeps_to_ports_ || connected_.size() == max_connected) return 0;
   const int descriptor =
       ::socket(address_.family(), SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP);
   if (descriptor < 0) return 0;

@@ -21,13 +21,14 @@ namespace gex::net::udp {
 struct SocketOptions {
   Address bind;                 ///< where from and to; port 0: the kernel chooses one
   std::uint16_t last_port = 0;  ///< not 0: the first free one from the port of `bind` to this
+  const char* ports_variable = "GEX_UDP_PORTS";        ///< that names these, for messages
   std::size_t receive_buffer = std::size_t{16} << 20;  ///< wanted, in bytes as the kernel counts
   std::size_t send_buffer = std::size_t{4} << 20;
   bool cut_in_kernel = true;  ///< GSO
   bool join = true;           ///< GRO
   bool marks = true;          ///< ECN; never on the loopback
   std::size_t mtu = 0;        ///< not 0: of every path, in bytes of an IP packet
-  bool connects = false;      ///< to peers, on the loopback
+  bool connects = false;      ///< to peers, on the loopback, unless ports are named
 };
 
 class KernelSocket final : public Socket {
@@ -82,6 +83,7 @@ class KernelSocket final : public Socket {
   Buffers buffers_{};
   bool marks_ = false;
   bool cuts_ = false;              ///< GSO works, as far as is known
+  bool keeps_to_ports_ = false;    ///< no socket may have a port of the kernel's choice
   std::size_t mtu_ = 0;            ///< that the user has set
   std::size_t interface_mtu_ = 0;  ///< when it was opened
   SocketCounts counts_;

@@ -26,13 +26,15 @@ bool is_on(const Host& host, const char* name) {
   return text.empty() || env::parse_boolean(text).value_or(true);
 }
 
-bool read_ports(std::string_view text, Settings& settings) {
-  if (text.empty()) return true;
-  const auto range = parse_port_range(text);
-  if (!range) return false;
-  settings.first_port = range->first;
-  settings.socket.last_port = range->last;
-  return true;
+void read_ports(const Host& host, Settings& settings) {
+  for (const char* const name : {"GEX_UDP_PORTS", "GEX_PORTS"}) {
+    const auto range = parse_port_range(text_of(host, name));
+    if (!range) continue;
+    settings.first_port = range->first;
+    settings.socket.last_port = range->last;
+    settings.socket.ports_variable = name;
+    return;
+  }
 }
 
 std::string refusal(const char* name, std::string_view value, const char* expected) {
@@ -50,12 +52,7 @@ bool read_settings(const Host& host, Settings& settings, std::string& error) {
   const std::string_view interface = text_of(host, "GEX_UDP_INTERFACE");
   settings.named = interface.empty() ? text_of(host, "GASNET_WORKERIP") : interface;
 
-  const std::string_view ports = text_of(host, "GEX_UDP_PORTS");
-  if (!read_ports(ports, settings)) {
-    error = refusal("GEX_UDP_PORTS", ports,
-                    "a port from 1 to 65535, or a first and a last one (40000-40999)");
-    return false;
-  }
+  read_ports(host, settings);
 
   const std::int64_t mtu = host.env_integer("GEX_UDP_MTU");
   if (mtu != 0 && (mtu < static_cast<std::int64_t>(least_mtu(AF_INET)) || mtu > max_mtu))

@@ -346,16 +346,27 @@ TEST(Hosts, ThatDoNotReachOneAnotherAreStartedByGexrun) {
 
 TEST(Hosts, ConnectToAPortThatTheUserAllows) {
   const auto with_ports = [](const std::string& ports) {
-    return on_hosts("a,b", 2, {"who"}).variable("GEX_LAUNCH_PORTS", ports).run();
+    return on_hosts("a,b", 2, {"who"}).variable("GEX_PORTS", ports).run();
   };
   expect_success(with_ports("43210-43250"));
-  expect_failure(
-      with_ports("43250-43210"), 1,
-      "GEX_LAUNCH_PORTS='43250-43210' is not a port from 1 to 65535, or a first and a last");
+  expect_failure(with_ports("43250-43210"), 1,
+                 "GEX_PORTS='43250-43210' is not understood: expected a port from 1 to 65535, or");
   expect_failure(Command({gexrun, "--rsh", rsh_here, "--hosts", "a", "-n", "1", "env", "A=1",
                           "GEX_LAUNCH_PORTS=0", probe, "who"})
                      .run(),
-                 1, "GEX_LAUNCH_PORTS='0' is not a port");
+                 1, "GEX_LAUNCH_PORTS='0' is not understood: expected a port");
+  const int taken = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  socklen_t length = sizeof place;
+  ASSERT_EQ(bind(taken, reinterpret_cast<const sockaddr*>(&place), length), 0);
+  ASSERT_EQ(listen(taken, 1), 0);
+  ASSERT_EQ(getsockname(taken, reinterpret_cast<sockaddr*>(&place), &length), 0);
+  const std::string port = std::to_string(ntohs(place.sin_port));
+  expect_failure(with_ports(port), 1,
+                 "cannot listen for the other hosts on a port of GEX_PORTS=" + port +
+                     ": Address already in use");
+  close(taken);
 }
 
 TEST(Hosts, WhoDoesNotConnectInTimeIsNamed) {

@@ -44,9 +44,9 @@ TEST(Environment, WhatUdpCannotUseIsNamedWithTheVariable) {
        {Wrong{"GEX_UDP_INTERFACE", "eth77",
               "this host has no interface, address or subnet eth77; there are "},
         Wrong{"GEX_UDP_MTU", "500", "GEX_UDP_MTU='500' is not a number of bytes from 576"},
-        Wrong{"GEX_UDP_PORTS", "2-1", "GEX_UDP_PORTS='2-1' is not a port from 1 to 65535"},
         // One port is not enough for two ranks.
         Wrong{"GEX_UDP_PORTS", "45671", ", port 45671: Address already in use; GEX_UDP_PORTS "},
+        Wrong{"GEX_PORTS", "45672", ", port 45672: Address already in use; GEX_PORTS "},
         Wrong{"GEX_UDP_AUTHENTICATE", "all", "GEX_UDP_AUTHENTICATE='all' is not payload or header"},
         Wrong{"GASNET_NETWORKDEPTH", "-1",
               "GASNET_NETWORKDEPTH='-1' is not a number of requests"}}) {

@@ -14,9 +14,10 @@
 namespace gex::net::ofi {
 namespace {
 
-std::map<std::string, std::string> variables(std::uint64_t cookie, std::uint32_t ranks) {
+std::map<std::string, std::string> variables(std::uint64_t cookie, std::uint32_t ranks,
+                                             std::optional<PortRange> ports = std::nullopt) {
   std::map<std::string, std::string> all;
-  for (const JobVariable& one : job_variables(cookie, ranks)) all[one.name] = one.value;
+  for (const JobVariable& one : job_variables(cookie, ranks, ports)) all[one.name] = one.value;
   return all;
 }
 
@@ -46,6 +47,12 @@ TEST(JobVariables, ShareReceiveBuffersOfManyConnections) {
 TEST(JobVariables, LetTheLargestMessageGoAtOnce) {
   EXPECT_EQ(variables(1, 2)["FI_OFI_RXM_BUFFER_SIZE"], std::to_string(max_wire));
   EXPECT_EQ(variables(1, 2)["FI_CXI_RDZV_THRESHOLD"], std::to_string(max_wire));
+}
+
+TEST(JobVariables, NameThePortsThatTheUserAllows) {
+  EXPECT_FALSE(variables(1, 2).contains("FI_TCP_PORT_LOW_RANGE"));
+  EXPECT_EQ(variables(1, 2, PortRange{7, 9})["FI_TCP_PORT_LOW_RANGE"], "7");
+  EXPECT_EQ(variables(1, 2, PortRange{7, 9})["FI_TCP_PORT_HIGH_RANGE"], "9");
 }
 
 TEST(JobVariables, LeaveAPeerTime) {
