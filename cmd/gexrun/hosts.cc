@@ -6,6 +6,7 @@
 #include "../default_rsh.h"
 #include "../shell_words.h"
 #include "debugger.h"
+#include "launch/agents/task_shell.h"
 #include "launch/map/allocation.h"
 #include "launch/report.h"
 
@@ -37,7 +38,14 @@ void report_unused(const Allocation& allocation, const std::string& why) {
 void start_by_system(const Allocation& allocation, gex::launch::RemoteStart& remote) {
   if (allocation.remote_start.empty() || find_program(allocation.remote_start.front()).empty())
     return;
-  remote.rsh = allocation.remote_start;
+  if (!allocation.passes_streams) {
+    if (!gex::launch::is_plain_path(remote.gexrun)) return;
+    remote.rsh = {gex::launch::own_path(), gex::launch::task_shell_argument};
+  } else {
+    remote.rsh.clear();
+  }
+  remote.rsh.insert(remote.rsh.end(), allocation.remote_start.begin(),
+                    allocation.remote_start.end());
   remote.words = allocation.start_words;
   remote.by_shell = false;
   remote.from_all_hosts = false;
@@ -48,7 +56,9 @@ void use(const Allocation& allocation, const Options& options, Hosts& hosts) {
   if (options.rsh.empty()) start_by_system(allocation, hosts.remote);
   if (options.verbose) {
     gex::launch::report(name, "the hosts of %s (%s), reached by %s: %s", allocation.system.c_str(),
-                        allocation.hosts_from.c_str(), hosts.remote.rsh.front().c_str(),
+                        allocation.hosts_from.c_str(),
+                        hosts.remote.by_shell ? hosts.remote.rsh.front().c_str()
+                                              : allocation.remote_start.front().c_str(),
                         listed(hosts.slots).c_str());
   }
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "launch/agents/host_part_run.h"
 #include "launch/agents/host_start.h"
 #include "launch/agents/launch_agents.h"
+#include "launch/agents/task_shell.h"
 #include "launch/hang/hang_options.h"
 #include "launch/hang/report_client.h"
 #include "launch/hang/report_file.h"
@@ -90,9 +92,14 @@ int report_job(const gexrun::Options& options) {
 int main(int count, char** arguments) {
   gex::os::fill_standard_descriptors();
   gex::follow_error_environment();
-  if (count == 2 && std::strcmp(arguments[1], gex::launch::host_part_argument) == 0) {
-    gex::launch::run_host_part(name, library_folder());
+  const std::string_view first = count > 1 ? arguments[1] : "";
+  if (count == 2 && first.starts_with(gex::launch::host_part_argument)) {
+    const std::string_view rest = first.substr(std::strlen(gex::launch::host_part_argument));
+    gex::launch::run_host_part(name, library_folder(),
+                               std::string(rest.substr(rest.empty() ? 0 : 1)));
   }
+  if (first == gex::launch::task_shell_argument)
+    return gex::launch::run_task_shell(name, {arguments + 2, arguments + count});
   const gexrun::Reading reading = gexrun::read_command_line(count, arguments);
   if (!reading.message.empty()) return reading.print(name);
   const gexrun::Options& options = reading.options;

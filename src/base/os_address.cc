@@ -6,8 +6,6 @@
 
 #include <cstring>
 
-#include "base/os_host.h"
-
 namespace gex::os {
 
 bool is_ipv6_address(std::string_view text) {
@@ -41,12 +39,6 @@ bool is_own_address(const std::string& text) {
   }
   freeifaddrs(all);
   return found;
-}
-
-bool is_this_host(const std::string& text) {
-  const std::string own = hostname();
-  return text == "localhost" || text == own || text == own.substr(0, own.find('.')) ||
-         is_own_address(text);
 }
 
 }  // namespace gex::os

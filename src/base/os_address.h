@@ -12,7 +12,4 @@ bool is_ipv6_address(std::string_view text);
 /// Returns true if the text is a numeric address of this host.
 bool is_own_address(const std::string& text);
 
-/// Returns true if the text is a name of this host, or a numeric address of it.
-bool is_this_host(const std::string& text);
-
 }  // namespace gex::os

@@ -118,7 +118,10 @@ TEST_F(AllocationTest, OfSlurmHasATaskASlotOrElseAProcessor) {
 TEST_F(AllocationTest, OfEachSystemIsRead) {
   set({{"PBS_JOBID", "7"}, {"PBS_NODEFILE", file("n1\nn1\nn2\n")}});
   EXPECT_EQ(hosts_of(allocation()), "n1:2 n2:1");
-  EXPECT_TRUE(allocation()->remote_start.empty());
+  EXPECT_EQ(allocation()->remote_start, Names({"pbsdsh", "-n"}));
+  EXPECT_FALSE(allocation()->passes_streams);
+  EXPECT_EQ(allocation()->start_words["n1"], "0");
+  EXPECT_EQ(allocation()->start_words["n2"], "2");
   set({{"LSB_JOBID", "7"}, {"LSB_DJOB_HOSTFILE", file("n1\nn2\nn2\n")}});
   EXPECT_EQ(hosts_of(allocation()), "n1:1 n2:2");
   EXPECT_EQ(allocation()->remote_start, Names({"blaunch"}));

@@ -6,43 +6,25 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "launch/agents/branch.h"
 #include "launch/agents/host_start.h"
+#include "launch/agents/task_shell.h"
 #include "launch/local/launcher.h"
 #include "launch/report.h"
 
 namespace gex::launch {
 
-namespace {
-
-/// Reads exactly `size` bytes of standard input. What follows is rank 0's input.
-bool read_exactly(std::string& bytes, std::size_t size) {
-  bytes.resize(size);
-  for (std::size_t got = 0; got < size;) {
-    const ssize_t more = read(STDIN_FILENO, bytes.data() + got, size - got);
-    if (more < 0 && errno == EINTR) continue;
-    if (more <= 0) return false;
-    got += static_cast<std::size_t>(more);
-  }
-  return true;
-}
-
-std::optional<HostStart> read_start() {
-  std::string bytes;
-  if (!read_exactly(bytes, start_prefix)) return std::nullopt;
-  const auto size = packed_size(bytes);
-  if (!size || !read_exactly(bytes, *size)) return std::nullopt;
-  return unpack(bytes);
-}
-
-}  // namespace
-
-void run_host_part(const char* program_name, const std::string& plugin_folder) {
-  auto start = read_start();
+void run_host_part(const char* program_name, const std::string& plugin_folder,
+                   const std::string& task_file) {
+  std::string message;
+  std::string why = task_file.empty() ? read_start_message(STDIN_FILENO, message)
+                                      : enter_task(task_file, message);
+  auto start = why.empty() ? unpack(std::string_view(message).substr(start_prefix)) : std::nullopt;
   if (!start) {
-    report(program_name, "%s is internal: gexrun uses it on other hosts", host_part_argument);
+    report(program_name, "%s", why.empty() ? "the start message is not valid" : why.c_str());
     _exit(reported_status);
   }
   Launch& launch_here = start->launch;
@@ -60,7 +42,6 @@ void run_host_part(const char* program_name, const std::string& plugin_folder) {
   }
   // The folder may differ from the one on the root's host (--prefix).
   setenv("GEX_PLUGIN_FOLDER", plugin_folder.c_str(), 1);
-  std::string why;
   const bool is_branch = !start->below.empty();
   const std::uint32_t number = launch_here.host + (is_branch ? launch_here.hosts.size() : 0);
   RootConnection root = connect_to_root(start->root, start->secret, number, why);

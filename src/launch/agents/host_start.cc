@@ -1,5 +1,8 @@
 #include "launch/agents/host_start.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -132,6 +135,35 @@ std::optional<std::size_t> packed_size(std::string_view prefix) {
   const auto [rest, error] = std::from_chars(prefix.begin(), prefix.end(), size, 16);
   if (error != std::errc() || rest != prefix.end() || size > max_size) return std::nullopt;
   return size;
+}
+
+namespace {
+
+/// Adds exactly `size` bytes.
+bool read_exactly(int descriptor, std::string& bytes, std::size_t size) {
+  std::size_t at = bytes.size();
+  bytes.resize(at + size);
+  while (at < bytes.size()) {
+    const ssize_t more = read(descriptor, bytes.data() + at, bytes.size() - at);
+    if (more < 0 && errno == EINTR) continue;
+    if (more <= 0) return false;
+    at += static_cast<std::size_t>(more);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string read_start_message(int descriptor, std::string& message) {
+  const bool has_prefix = read_exactly(descriptor, message, start_prefix);
+  const auto size = packed_size(message);
+  if (has_prefix && !size && message.starts_with("gexrun"))
+    return "the gexrun that started the job is of another version than this one (--prefix DIR "
+           "names "
+           "the folder of the same version here)";
+  if (!size || !read_exactly(descriptor, message, *size))
+    return std::string(host_part_argument) + " is internal: gexrun uses it on other hosts";
+  return {};
 }
 
 std::optional<HostStart> unpack(std::string_view bytes) {

@@ -41,6 +41,10 @@ inline constexpr std::size_t start_prefix = 16;
 /// The number of bytes that follow the prefix; empty if the prefix is invalid.
 std::optional<std::size_t> packed_size(std::string_view prefix);
 
+/// Reads such a message, with its prefix, and nothing of what follows. Returns "" or why there is
+/// none.
+std::string read_start_message(int descriptor, std::string& message);
+
 /// Parses the bytes that follow the prefix; empty if they are invalid.
 std::optional<HostStart> unpack(std::string_view body);
 

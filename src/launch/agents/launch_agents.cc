@@ -17,13 +17,13 @@
 
 #include "base/env.h"
 #include "base/error.h"
-#include "base/os_address.h"
 #include "base/random.h"
 #include "base/shell_word.h"
 #include "job/limits.h"
 #include "launch/agents/input_feed.h"
 #include "launch/hosts/root.h"
 #include "launch/launcher_signals.h"
+#include "launch/map/this_host.h"
 #include "launch/report.h"
 #include "launch/terminal.h"
 
@@ -124,7 +124,7 @@ int run_root(const Launch& launch, const RemoteStart& remote) {
   std::vector<std::uint32_t> here;
   std::vector<std::uint32_t> others;
   for (std::uint32_t host = 0; host < launch.hosts.size(); ++host)
-    (os::is_this_host(launch.hosts[host].name) ? here : others).push_back(host);
+    (is_this_host(launch.hosts[host].name) ? here : others).push_back(host);
   HostStart start;
   start.launch = launch;
   start.directory = working_folder();
@@ -151,14 +151,14 @@ LaunchAgents::LaunchAgents(Place place, HostStart start, HostTree tree)
 }
 
 Reach LaunchAgents::reach() const {
-  const auto host_is_here = [](const job::HostPart& part) { return os::is_this_host(part.name); };
+  const auto host_is_here = [](const job::HostPart& part) { return is_this_host(part.name); };
   const bool all = std::all_of(launch_.hosts.begin(), launch_.hosts.end(), host_is_here);
   return all ? Reach::this_host : Reach::all_hosts;
 }
 
 std::vector<std::string> LaunchAgents::command_for(std::uint32_t host) const {
   const std::string& name = launch_.hosts[host].name;
-  if ((place_ == Place::branch && host == launch_.host) || os::is_this_host(name))
+  if ((place_ == Place::branch && host == launch_.host) || is_this_host(name))
     return {own_path(), host_part_argument};
   std::vector<std::string> words = remote_.rsh;
   const auto word = remote_.words.find(name);

@@ -7,9 +7,9 @@
 #include <sstream>
 #include <string_view>
 
-#include "base/os_address.h"
 #include "base/os_file.h"
 #include "launch/map/host_list.h"
+#include "launch/map/this_host.h"
 
 namespace gex::launch {
 
@@ -40,10 +40,13 @@ const std::vector<std::string> by_srun = {
     "--ntasks=1", "--mpi=none", "--cpu-bind=none", "--kill-on-bad-exit=0",
     "--nodelist"};
 
+/// It takes the number of a line of PBS_NODEFILE for the host.
+constexpr const char* by_pbsdsh = "pbsdsh";
+
 const BatchSystem systems[] = {
     {"Slurm", "SLURM_JOB_ID", List::ranges, "SLURM_JOB_NODELIST", by_srun},
     {"Slurm", "SLURM_JOB_ID", List::ranges, "SLURM_NODELIST", by_srun},
-    {"PBS", "PBS_JOBID", List::file, "PBS_NODEFILE", {}},
+    {"PBS", "PBS_JOBID", List::file, "PBS_NODEFILE", {by_pbsdsh, "-n"}},
     {"LSF", "LSB_JOBID", List::file, "LSB_DJOB_HOSTFILE", {"blaunch"}},
     {"LSF", "LSB_JOBID", List::pairs, "LSB_MCPU_HOSTS", {"blaunch"}},
     {"LSF", "LSB_JOBID", List::words, "LSB_HOSTS", {"blaunch"}},
@@ -115,6 +118,15 @@ std::vector<HostSlots> hosts_in(List list, const char* value) {
   return hosts;
 }
 
+/// The number of each host's first line, from 0.
+std::map<std::string, std::string> lines_of_hosts(const char* file) {
+  std::istringstream text(os::read_file(file).value_or(""));
+  std::map<std::string, std::string> lines;
+  std::size_t number = 0;
+  for (std::string name; text >> name; ++number) lines.try_emplace(name, std::to_string(number));
+  return lines;
+}
+
 /// Where the names cannot be read, the number of hosts alone may be known.
 std::uint32_t number_of_hosts(const BatchSystem& system) {
   const bool of_slurm = system.list == List::ranges;
@@ -174,6 +186,10 @@ std::optional<Allocation> allocation() {
     found.host_count = found.hosts.empty() ? number_of_hosts(system)
                                            : static_cast<std::uint32_t>(found.hosts.size());
     found.remote_start = system.remote_start;
+    if (!found.remote_start.empty() && found.remote_start.front() == by_pbsdsh) {
+      found.start_words = lines_of_hosts(list);
+      found.passes_streams = false;
+    }
     if (found.host_count > 0) return found;
   }
   return std::nullopt;
@@ -181,7 +197,7 @@ std::optional<Allocation> allocation() {
 
 bool is_this_host_alone(const Allocation& allocation) {
   return allocation.host_count == 1 &&
-         (allocation.hosts.empty() || os::is_this_host(allocation.hosts.front().name));
+         (allocation.hosts.empty() || is_this_host(allocation.hosts.front().name));
 }
 
 std::vector<HostSlots> with_slots_for(std::uint32_t ranks, std::vector<HostSlots> hosts) {

@@ -18,9 +18,10 @@ struct Allocation {
   std::uint32_t host_count = 0;
   std::vector<HostSlots> hosts;  ///< empty if the list cannot be read
   /// The system's own command that starts a program on a host: the words before the host's name. It
-  /// passes its standard input on, and leaves the program's words alone. Empty if the system has
-  /// none, or it is not installed here.
+  /// leaves the program's words alone. Empty if the system has none.
   std::vector<std::string> remote_start;
+  /// That command passes standard input on, and the program's output back.
+  bool passes_streams = true;
   /// The word for a host in that command, where it is not the host's name.
   std::map<std::string, std::string> start_words;
 };

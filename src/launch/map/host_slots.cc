@@ -17,9 +17,7 @@ namespace {
 bool add(std::string_view name, std::string_view slots, std::vector<HostSlots>& hosts) {
   std::uint32_t count = 0;
   const auto [rest, error] = std::from_chars(slots.begin(), slots.end(), count);
-  if (error != std::errc() || rest != slots.end() || count < 1 || count > job::max_ranks) {
-    return false;
-  }
+  if (error != std::errc() || rest != slots.end() || count > job::max_ranks) return false;
   // ssh would parse a name that begins with a dash as an option.
   if (name.empty() || name.front() == '-') return false;
   // A file of something else, as of a program, has bytes that no name has.
@@ -29,6 +27,7 @@ bool add(std::string_view name, std::string_view slots, std::vector<HostSlots>& 
   if (!std::all_of(name.begin(), name.end(), is_of_name)) return false;
   const auto same = [name](const HostSlots& host) { return host.name == name; };
   const auto found = std::find_if(hosts.begin(), hosts.end(), same);
+  if (count == 0) return true;  // listed, and not to be used
   if (found != hosts.end()) {
     found->slots += count;
   } else {
@@ -76,16 +75,35 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
+/// Takes the next KEY=NUMBER, around whose sign there may be blanks; false: there is none.
+bool take_setting(std::string_view& text, std::string_view& key, std::string_view& number) {
+  const std::size_t sign = text.find('=');
+  if (sign == text.npos) return false;
+  key = trimmed(text.substr(0, sign));
+  text = trimmed(text.substr(sign + 1));
+  const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+  number = text.substr(0, end);
+  text = trimmed(text.substr(end));
+  return is_number(number);
+}
+
+/// Other launchers' files may have the most slots as well, which libgex never exceeds the slots
+/// for.
 Mistake add_line(std::string_view line, std::vector<HostSlots>& hosts) {
   line = trimmed(line.substr(0, line.find('#')));
   if (line.empty()) return Mistake::none;
   const std::size_t blank = line.find_first_of(" \t");
   if (blank == line.npos) return add_entry(line, hosts);
-  constexpr std::string_view key = "slots=";
-  const std::string_view slots = trimmed(line.substr(blank));
   const std::string name = without_brackets(line.substr(0, blank));
-  return slots.starts_with(key) && add(name, slots.substr(key.size()), hosts) ? Mistake::none
-                                                                              : Mistake::form;
+  std::string_view settings = trimmed(line.substr(blank)), slots, key, number;
+  while (!settings.empty()) {
+    if (!take_setting(settings, key, number)) return Mistake::form;
+    if (key == "slots")
+      slots = number;
+    else if (key != "max_slots" && key != "max-slots")
+      return Mistake::form;
+  }
+  return add(name, slots.empty() ? "1" : slots, hosts) ? Mistake::none : Mistake::form;
 }
 
 /// The text as a message shows it, also if the file has other bytes than text.
@@ -108,12 +126,15 @@ std::string describe(Mistake mistake, std::string_view entry, const char* forms)
 }  // namespace
 
 std::string add_hosts(std::string_view list, std::vector<HostSlots>& hosts) {
+  const std::string_view all = list;
+  const std::uint64_t before = slots_of(hosts);
   for (;;) {
     const std::size_t comma = list.find(',');
-    const std::string_view entry = list.substr(0, comma);
+    const std::string_view entry = trimmed(list.substr(0, comma));
     if (const Mistake mistake = add_entry(entry, hosts); mistake != Mistake::none)
       return describe(mistake, entry, "NAME nor NAME:SLOTS");
-    if (comma == list.npos) return {};
+    if (comma == list.npos)
+      return slots_of(hosts) == before ? "'" + shown(all) + "' has no slots" : "";
     list.remove_prefix(comma + 1);
   }
 }
@@ -134,7 +155,7 @@ std::string add_hosts_of_file(const std::string& path, std::vector<HostSlots>& h
     }
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
   }
-  return slots_of(hosts) == before ? "'" + path + "' names no host" : "";
+  return slots_of(hosts) == before ? "'" + path + "' names no host with a slot" : "";
 }
 
 std::uint64_t slots_of(const std::vector<HostSlots>& hosts) {

@@ -15,7 +15,8 @@ struct HostSlots {
   std::uint32_t slots = 1;
 };
 
-/// Adds the hosts of "a,b:2,c"; a host that is named again gets more slots. Returns a message if
+/// Adds the hosts of "a,b:2,c"; a host that is named again gets more slots, and one with 0 is left
+/// out. Returns a message if
 /// the list is invalid, otherwise "".
 std::string add_hosts(std::string_view list, std::vector<HostSlots>& hosts);
 

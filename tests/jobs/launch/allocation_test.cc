@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "modes.h"
@@ -111,6 +112,81 @@ TEST(Allocation, OfFluxIsTheInstanceWhoseBrokersAreReachedByNumber) {
                            .variable("FLUX_JOB_NNODES", "1")
                            .run();
   expect_success(task);
+}
+
+/// A command that starts tasks as pbsdsh does: by the number of a line of PBS_NODEFILE, without the
+/// environment, standard input and output, in another folder, with words that a shell splits again.
+/// It notes what it is given.
+void add_pbsdsh(const SystemCommands& commands) {
+  const std::string script = commands.folder + "/pbsdsh";
+  std::ofstream file(script);
+  file << "#!/bin/sh\n[ \"$1 $3\" = '-n --' ] || exit 2\n"
+       << "sed -n \"$(($2 + 1))p\" \"$PBS_NODEFILE\" >>" << commands.folder << "/notes\n"
+       << "ls -l \"${5#*=}\" >>" << commands.folder << "/files\nshift 3\ncd /\n"
+       << "exec env -i PBS_JOBID=7 sh -c \"$*\" </dev/null >>" << commands.folder
+       << "/output 2>&1\n";
+  file.close();
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+}
+
+std::string content_of(const std::string& file) {
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+TEST(Allocation, OfPbsIsUsedByTasksThatHaveNoInputOrOutput) {
+  const SystemCommands commands;
+  add_pbsdsh(commands);
+  std::ofstream(commands.folder + "/hosts") << "nowhere1\nnowhere1\nnowhere2\n";
+  const auto in_allocation = [&commands](std::vector<std::string> words) {
+    Command command(std::move(words));
+    command.variable("PATH", commands.path())
+        .variable("PBS_JOBID", "7")
+        .variable("PBS_NODEFILE", commands.folder + "/hosts");
+    return command;
+  };
+  const Outcome outcome =
+      in_allocation({gexrun, "-v", "-n", "3", probe, "who"}).variable("GEX_TEST_WORD", "a b").run();
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_EQ(places(outcome, "host 0"), 2) << outcome.output;
+  EXPECT_EQ(places(outcome, "host 1"), 1) << outcome.output;
+  EXPECT_EQ(lines_with(outcome.error, "reached by pbsdsh: nowhere1:2,nowhere2:1"), 1)
+      << outcome.error;
+  const std::string notes = content_of(commands.folder + "/notes");
+  EXPECT_TRUE(notes == "nowhere1\nnowhere2\n" || notes == "nowhere2\nnowhere1\n") << notes;
+  const std::string files = content_of(commands.folder + "/files");
+  EXPECT_EQ(lines_with(files, "-rw------- "), 2) << files;
+  EXPECT_EQ(content_of(commands.folder + "/output"), "");
+  // Standard input, and a variable whose value has a blank.
+  Command reading = in_allocation({"sh", "-c",
+                                   "echo 'some input' | " + gexrun +
+                                       " -n 3 sh -c 'cat; echo "
+                                       "$GEX_TEST_WORD; exit 7'"});
+  const Outcome read = reading.variable("GEX_TEST_WORD", "a b").run();
+  EXPECT_EQ(read.status, 7) << read.error;
+  EXPECT_EQ(lines_with(read.output, "some input"), 1) << read.output;
+  EXPECT_GE(lines_with(read.output, "a b"), 1) << read.output;
+  for (const auto& entry : std::filesystem::directory_iterator("."))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".gexrun-task-")) << entry.path();
+}
+
+TEST(Allocation, OfPbsWhoseTasksAreNotStartedIsReported) {
+  const SystemCommands commands;
+  std::ofstream(commands.folder + "/pbsdsh")
+      << "#!/bin/sh\necho 'pbsdsh: no such node' >&2\nexit 1\n";
+  std::filesystem::permissions(commands.folder + "/pbsdsh", std::filesystem::perms::owner_all);
+  std::ofstream(commands.folder + "/hosts") << "nowhere1\nnowhere2\n";
+  const Outcome outcome = Command({gexrun, "-n", "2", probe, "who"})
+                              .variable("PATH", commands.path())
+                              .variable("PBS_JOBID", "7")
+                              .variable("PBS_NODEFILE", commands.folder + "/hosts")
+                              .variable("GEX_RSH_TRIES", "1")
+                              .run();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(lines_with(outcome.error, "gexrun: host nowhere1 (rank 0) is lost: "), 1)
+      << outcome.error;
+  EXPECT_GE(lines_with(outcome.error, "pbsdsh: no such node"), 1) << outcome.error;
 }
 
 TEST(Allocation, OfTooFewSlotsTakesMoreRanksAHost) {

@@ -84,6 +84,11 @@ TEST(Hosts, ThatGetNoRanksAreNotBotheredAndThoseNamedTwiceGetMore) {
   EXPECT_EQ(lines_with(outcome.output, place(2, 3, 1)), 1) << outcome.output;
 }
 
+TEST(Hosts, WithoutSlotsAreLeftOut) {
+  expect_success(on_hosts("nowhere:0, a:2 ,b", 3, {"who"}).run());
+  expect_failure(on_hosts("a:0", 1, {"who"}).run(), 2, "--hosts: 'a:0' has no slots");
+}
+
 TEST(Hosts, ThisOneNeedsNoRsh) {
   const Outcome outcome =
       Command({gexrun, "--rsh", "/nonexistent", "--hosts", "localhost:2", "-n", "2", probe, "who"})
@@ -126,8 +131,7 @@ TEST(Hosts, OfAFile) {
 }
 
 TEST(Hosts, ThatCannotBeAreRefusedInOneLine) {
-  for (const char* const list :
-       {"", "a,", "a:0", "a:x", ":2", "a:2:3", "-oProxyCommand=x", "a b"}) {
+  for (const char* const list : {"", "a,", "a:x", ":2", "a:2:3", "-oProxyCommand=x", "a b"}) {
     expect_failure(on_hosts(list, 1, {"who"}).run(), 2, "is neither NAME nor NAME:SLOTS");
   }
   expect_failure(on_hosts("a,b:2", 4, {"who"}).run(), 2,
@@ -436,7 +440,8 @@ TEST(Hosts, InAFileAreReadAsPeopleWriteIt) {
   const NotingShell rsh(0);
   const std::string file = rsh.folder + "/hosts";
   std::ofstream(file) << "\xef\xbb\xbf"
-                         "one\r\n# none\n\n  [2001:db8::1]:2\n2001:db8::2 slots=2\ntwo";
+                         "one\r\n# none\n\n  [2001:db8::1]:2\n2001:db8::2 slots = 2\n"
+                         "down slots=0\ntwo slots=1 max_slots=4\r\n";
   expect_success(
       Command({gexrun, "--rsh", rsh.script, "--hostfile", file, "-n", "6", probe, "who"}).run());
   EXPECT_EQ(rsh.notes(), (std::multiset<std::string>{"2001:db8::1", "2001:db8::2", "one", "two"}));
@@ -446,7 +451,7 @@ TEST(Hosts, InAFileAreReadAsPeopleWriteIt) {
   };
   refused("/", "cannot read '/': Is a directory");
   refused("/dev/zero", "cannot read '/dev/zero': File too large");
-  refused("/dev/null", "'/dev/null' names no host");
+  refused("/dev/null", "'/dev/null' names no host with a slot");
   refused(gexrun, gexrun + ", line 1: '?ELF");
 }
 
@@ -491,6 +496,8 @@ TEST(Hosts, TheProgramSeesFolderAndEnvironmentOfTheLauncher) {
 TEST(Hosts, TheHiddenPartOfGexrunPrintsWhatItIs) {
   expect_failure(Command({gexrun, "--host-part"}).input("nonsense, and a lot of it").run(), 119,
                  "is internal");
+  expect_failure(Command({gexrun, "--host-part"}).input("gexrun5 00000010some bytes").run(), 119,
+                 "the gexrun that started the job is of another version than this one");
 }
 
 TEST(Hosts, WhoseConnectionBreaksAreLost) {
