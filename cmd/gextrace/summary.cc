@@ -213,6 +213,10 @@ std::optional<Summary> summarize_files(const std::vector<std::string>& paths, co
     convert_ticks(*trace);
     Adder(*trace, spans_of(*trace), filter, summary).run();
   }
+  for (const std::string& path : paths) {
+    auto sums = read_sums(path);
+    if (sums && sums->job_size == summary.job_size) summary.untraced = *std::move(sums);
+  }
   return summary;
 }
 

@@ -12,6 +12,7 @@
 #include "match.h"
 #include "read.h"
 #include "spans.h"
+#include "sums.h"
 
 namespace gextrace {
 
@@ -51,6 +52,7 @@ struct Summary {
   std::string program, conduit;
   std::vector<std::string> remarks;
   std::vector<RankSummary> ranks;
+  Sums untraced;  ///< of the other ranks
   std::map<std::string, CallSummary> calls;
   std::map<std::string, Tally> handlers;      ///< the client's
   std::map<std::string, Tally> own_handlers;  ///< the library's

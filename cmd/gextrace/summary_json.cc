@@ -98,6 +98,17 @@ ordered_json last_arrivals_of(const Summary& summary) {
   return list;
 }
 
+ordered_json untraced_of(const Sums& sums) {
+  ordered_json list = ordered_json::array();
+  for (const gex::trace::Sum& row : sums.rows)
+    list.push_back({{"kind", kind_of(row)},
+                    {"name", row.name},
+                    {"count", row.count},
+                    {"seconds", seconds(static_cast<std::int64_t>(row.ns))},
+                    {"bytes", row.bytes}});
+  return {{"ranks", sums.ranks}, {"sums", list}};
+}
+
 }  // namespace
 
 std::string as_json(const Summary& summary) {
@@ -119,7 +130,8 @@ std::string as_json(const Summary& summary) {
                             {"barriers", summary.barriers},
                             {"collectives", summary.collectives},
                             {"last_arrivals", last_arrivals_of(summary)},
-                            {"pairs", pairs_of(summary)}};
+                            {"pairs", pairs_of(summary)},
+                            {"untraced", untraced_of(summary.untraced)}};
   return all.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -133,6 +133,16 @@ void print_pairs(std::string& text, const Summary& summary) {
   more(text, rows.size());
 }
 
+void print_untraced(std::string& text, const Sums& sums) {
+  if (sums.ranks == 0) return;
+  print(text, "\n%-12s %-46s %10s %10s %10s\n", ("sums of " + std::to_string(sums.ranks)).c_str(),
+        "ranks that were not traced", "count", "time", "bytes");
+  for (const gex::trace::Sum& row : sums.rows)
+    print(text, "%-12s %-46s %10llu %10s %10s\n", kind_of(row), row.name,
+          static_cast<unsigned long long>(row.count),
+          time_text(static_cast<std::int64_t>(row.ns)).c_str(), bytes_text(row.bytes).c_str());
+}
+
 }  // namespace
 
 std::string as_text(const Summary& summary) {
@@ -150,6 +160,7 @@ std::string as_text(const Summary& summary) {
   print_handlers(text, "handler of the library's own", summary.own_handlers);
   print_handlers(text, "interval named by a layer above", summary.intervals);
   print_pairs(text, summary);
+  print_untraced(text, summary.untraced);
   print(text,
         "\n%llu messages sent, %llu handled, %llu with both ends here; %llu arrivals at barriers, "
         "%llu at other collective operations\n",

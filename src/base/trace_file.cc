@@ -176,6 +176,7 @@ std::string TraceFile::open(const std::string& path, std::uint64_t bytes,
 }
 
 void TraceFile::name(std::uint32_t space, std::uint32_t number, const char* text) noexcept {
+  if (!is_open()) return;
   const std::uint32_t index = __atomic_fetch_add(&header_->name_count, 1, __ATOMIC_RELAXED);
   if (index >= max_names) {
     __atomic_fetch_add(&header_->lost_names, 1, __ATOMIC_RELAXED);
@@ -189,6 +190,7 @@ void TraceFile::name(std::uint32_t space, std::uint32_t number, const char* text
 }
 
 void TraceFile::anchor() noexcept {
+  if (!is_open()) return;
   // While another thread writes one, this thread has nothing to add.
   if (anchoring_.exchange(true, std::memory_order_acquire)) return;
   const std::uint32_t next = header_->latest_index + 1;
@@ -265,6 +267,13 @@ TraceFile::Chunk TraceFile::exchange(std::uint32_t full, std::uint32_t thread) n
 }
 
 void Cursor::exchange() noexcept {
+  if (sink_ != nullptr) {
+    if (nowhere_ == nullptr) nowhere_ = std::make_unique<Record[]>(records_per_chunk);
+    flush();
+    begin_ = next_ = nowhere_.get();
+    end_ = next_ + records_per_chunk;
+    return;
+  }
   if (nowhere_ != nullptr && begin_ == nowhere_.get()) file_->lose(records_per_chunk);
   file_->anchor();
   TraceFile::Chunk next = file_->exchange(chunk_, thread_);

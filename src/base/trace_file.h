@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
@@ -54,10 +55,10 @@ class TraceFile {
 
   bool is_open() const noexcept { return header_ != nullptr; }
 
-  /// Names a number of a space (not 0). A number may be named again.
+  /// Names a number of a space (not 0), if the file is open. A number may be named again.
   void name(std::uint32_t space, std::uint32_t number, const char* text) noexcept;
 
-  /// Notes the present moment on all clocks, for readers that convert ticks.
+  /// Notes the present moment on all clocks, if the file is open, for readers that convert ticks.
   void anchor() noexcept;
 
   /// The process leaves its job in an orderly way. Recording may go on.
@@ -99,10 +100,21 @@ class TraceFile {
   std::atomic<bool> anchoring_{false};
 };
 
+/// Gets the records of a thread in place of a file: each once, in order.
+class RecordSink {
+ public:
+  virtual void take(std::span<const Record> records) noexcept = 0;
+
+ protected:
+  ~RecordSink() = default;
+};
+
 /// Where a thread records.
 class Cursor {
  public:
-  Cursor(TraceFile& file, std::uint32_t thread) noexcept : file_(&file), thread_(thread) {}
+  /// `sink`: what gets the records, if not the file.
+  Cursor(TraceFile& file, std::uint32_t thread, RecordSink* sink = nullptr) noexcept
+      : file_(&file), sink_(sink), thread_(thread) {}
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
@@ -123,6 +135,13 @@ class Cursor {
     return record;
   }
 
+  /// Passes to the sink what it has not got yet.
+  void flush() noexcept {
+    if (begin_ == next_) return;
+    sink_->take({begin_, next_});
+    begin_ = next_;
+  }
+
   /// The record that was added last, if it may still be changed; else null.
   Record* last() noexcept { return next_ != begin_ ? next_ - 1 : nullptr; }
   /// Returns true if a record that this cursor has added may still be changed.
@@ -140,9 +159,10 @@ class Cursor {
   Record* end_ = nullptr;
   Record* begin_ = nullptr;
   TraceFile* file_;
+  RecordSink* sink_;
   std::uint32_t thread_;
   std::uint32_t chunk_ = TraceFile::no_chunk;
-  /// Where records go that find no chunk: they are lost.
+  /// Where records are until the sink gets them, or go that find no chunk: they are lost.
   std::unique_ptr<Record[]> nowhere_;
 };
 

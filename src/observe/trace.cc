@@ -1,9 +1,13 @@
 #include "observe/trace.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <climits>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -18,6 +22,7 @@
 #include "core/process.h"
 #include "core/thread.h"
 #include "observe/thread_part.h"
+#include "observe/trace_sums.h"
 #include "observe/traced_ranks.h"
 
 namespace gex::trace {
@@ -45,8 +50,8 @@ struct Frame {
 
 /// A thread's part of the trace.
 struct ThreadTrace {
-  explicit ThreadTrace(std::uint32_t thread) noexcept
-      : cursor(TraceFile::instance(), thread), operations(std::uint64_t{thread} << 48 | 1U) {}
+  ThreadTrace(std::uint32_t thread, RecordSink* sink) noexcept
+      : cursor(TraceFile::instance(), thread, sink), operations(std::uint64_t{thread} << 48 | 1U) {}
 
   Record& add(Kind kind, std::uint8_t detail, std::uint16_t what, std::uint32_t peer,
               std::uint64_t bytes, std::uint64_t id, Tick at) noexcept {
@@ -60,17 +65,43 @@ struct ThreadTrace {
   unsigned depth = 0;
   Frame frames[max_depth];
   Tick next_anchor = 0;
-  std::uint64_t operations;  ///< the next one's number
+  std::uint64_t operations;     ///< the next one's number
+  ThreadTrace* next = nullptr;  ///< of those whose records are added up
 };
 
 namespace {
+
+/// Where the sums go of a rank that is not traced; empty: it is.
+char sums_path[PATH_MAX];
+std::atomic<ThreadTrace*> summed{nullptr};
+std::atomic<bool> sums_added{false};
+
+ThreadTrace* make_thread_trace(std::uint32_t thread) {
+  if (sums_path[0] == '\0') return new ThreadTrace(thread, nullptr);
+  auto* const made = new ThreadTrace(thread, &make_thread_sums());
+  made->next = summed.load(std::memory_order_relaxed);
+  // Release: `finish` reads those in the list.
+  while (!summed.compare_exchange_weak(made->next, made, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+  }
+  return made;
+}
+
+/// What other threads record meanwhile may be left out.
+void add_sums_of_rank() noexcept {
+  if (sums_added.exchange(true, std::memory_order_relaxed)) return;
+  for (ThreadTrace* one = summed.load(std::memory_order_acquire); one != nullptr; one = one->next)
+    one->cursor.flush();
+  const int error = add_sums(sums_path, process().job->size());
+  if (error != 0) warn("GEX_TRACE: cannot write %s: %s", sums_path, std::strerror(error));
+}
 
 /// Kept for the life of the process, as the thread's record is.
 ThreadTrace& own_trace() noexcept {
   ThreadRecord& thread = this_thread();
   observe::ThreadPart& part = observe::part_of(thread);
   if (part.trace == nullptr) [[unlikely]]
-    part.trace = new ThreadTrace(thread.number);
+    part.trace = make_thread_trace(thread.number);
   return *part.trace;
 }
 
@@ -78,10 +109,6 @@ ThreadTrace& own_trace() noexcept {
 constexpr std::uint16_t record_of(Call call) noexcept {
   return static_cast<std::uint16_t>(call);
 }
-
-constexpr const char* cause_names[] = {"completion", "local completion", "room", "barrier",
-                                       "collective", "exchange",         "lock"};
-static_assert(std::size(cause_names) == wait_causes);
 
 void name(Names space, std::uint32_t number, const char* text) noexcept {
   TraceFile::instance().name(static_cast<std::uint32_t>(space), number, text);
@@ -126,12 +153,19 @@ void start() {
            ranks.empty() ? "" : ", ranks ", ranks.c_str());
   // A job that this rank starts would replace files.
   ::unsetenv(env::describe(env::Variable::trace).name);
-  if (!*named) return;
-  const std::string path = file + "." + std::to_string(self.job->rank());
-  const std::string why = TraceFile::instance().open(
-      path, bytes, {.rank = self.job->rank(), .job_size = self.job->size()});
-  if (!why.empty()) fatal("GEX_TRACE: %s", why.c_str());
-  name_calls();
+  const std::string sums = file + ".sums";
+  // Before a rank ends, which cannot be before this one has come so far.
+  if (self.job->rank() == 0) ::unlink(sums.c_str());
+  if (*named) {
+    const std::string path = file + "." + std::to_string(self.job->rank());
+    const std::string why = TraceFile::instance().open(
+        path, bytes, {.rank = self.job->rank(), .job_size = self.job->size()});
+    if (!why.empty()) fatal("GEX_TRACE: %s", why.c_str());
+    name_calls();
+  } else {
+    if (sums.size() >= sizeof sums_path) fatal("GEX_TRACE='%s' is too long a name", file.c_str());
+    std::memcpy(sums_path, sums.c_str(), sums.size() + 1);
+  }
   anchor_interval = ns_to_ticks(anchor_interval_ns);
   gex_proc_.observed |= GEX_OBSERVED_TRACE_;
   std::atexit([] { finish(); });
@@ -140,7 +174,11 @@ void start() {
 }
 
 void finish() noexcept {
-  if (traced()) TraceFile::instance().close();
+  if (!traced()) return;
+  if (sums_path[0] != '\0')
+    add_sums_of_rank();
+  else
+    TraceFile::instance().close();
 }
 
 void detail::call_begin(Call call) noexcept {

@@ -103,6 +103,11 @@ enum class Names : std::uint32_t {
   annotations = 6,  ///< of intervals
 };
 
+/// The names of WaitCause.
+inline constexpr const char* cause_names[] = {"completion", "local completion", "room", "barrier",
+                                              "collective", "exchange",         "lock"};
+static_assert(sizeof cause_names / sizeof *cause_names == wait_causes);
+
 enum class Fact : std::uint32_t { conduit = 1, library_version = 2, threading_mode = 3 };
 
 }  // namespace gex::trace

@@ -429,13 +429,29 @@ class Settings(Traced):
     def test_some_ranks(self):
         self.run_job(3, SEQ, "fill", "10", options=["--trace", self.trace],
                      variables={"GEX_TRACE_RANKS": "0,2-5"})
-        self.assertEqual(sorted(os.listdir(self.folder.name)), ["trace.0", "trace.2"])
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["trace.0", "trace.2", "trace.sums"])
         found = self.summary()
         self.assertEqual([rank["rank"] for rank in found["ranks"]], [0, 2])
         self.assertEqual(found["remarks"], ["no trace of 1 of 3 ranks (rank 1)"])
+        self.check_sums(found, 1)
+        # An earlier run's sums go.
+        self.run_job(3, SEQ, "fill", "10000", options=["--trace", self.trace],
+                     variables={"GEX_TRACE_RANKS": "0"})
+        self.check_sums(self.summary(), 2, 10000)
+        self.assertIn("sums of 2    ranks that were not traced", self.gextrace(self.trace).stdout)
         done = self.run_job(3, SEQ, "fill", "10", options=["--trace", self.trace],
                             variables={"GEX_TRACE_RANKS": "some"}, status=1)
         self.assertIn("GEX_TRACE_RANKS='some': expected ranks (0-3,64), every:N or hosts:N", done.stderr)
+
+    def check_sums(self, found, ranks, puts=10):
+        """The ranks that are not traced have the sums of what a traced one has done."""
+        self.assertEqual(found["untraced"]["ranks"], ranks)
+        sums = {(one["kind"], one["name"]): one for one in found["untraced"]["sums"]}
+        put = sums["call", "gex_RMA_PutBlocking"]
+        traced = {call["name"]: call for call in found["calls"]}["gex_RMA_PutBlocking"]
+        self.assertEqual(put["count"], puts * ranks)
+        self.assertEqual(put["bytes"] * traced["count"], traced["bytes"] * put["count"])
+        self.assertGreater(put["seconds"], 0)
 
     def test_a_child_of_a_rank_is_not_traced(self):
         self.run_job(2, SEQ, "fork", "5000", options=["--trace", self.trace])
