@@ -64,7 +64,7 @@ class Branch final : private HostEvents, private Timed {
   void meet_deadlines() override;
 
   bool prepare();
-  bool fail(const char* what) const;
+  bool fail(const std::string& what) const;
   void flush();
   void send(job::FrameKind kind, std::uint32_t host, int code, std::string_view text = {});
   void receive();
@@ -133,8 +133,8 @@ Branch::Branch(const HostStart& start, RootConnection parent)
       awaited_(hosts_.size()) {
 }
 
-bool Branch::fail(const char* what) const {
-  report(launch_.program_name, "host %s: cannot %s: %s", launch_.part().name.c_str(), what,
+bool Branch::fail(const std::string& what) const {
+  report(launch_.program_name, "host %s: %s: %s", launch_.part().name.c_str(), what.c_str(),
          std::strerror(errno));
   return false;
 }
@@ -144,13 +144,10 @@ bool Branch::prepare() {
   const sigset_t handled = signals_to_handle(forwarded_signals);
   errno = loop_.open();
   if (errno == 0) signals_.reset(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!signals_) return fail("wait for the hosts that it starts");
-  const auto ports = launch_ports();
-  os::FileDescriptor listener = listen_for_guardians(place_.address, agents_.reach(), ports);
-  if (!listener) {
-    return fail(ports ? "listen for the hosts that it starts on a port of GEX_LAUNCH_PORTS"
-                      : "listen for the hosts that it starts");
-  }
+  if (!signals_) return fail("cannot wait for the hosts that it starts");
+  os::FileDescriptor listener =
+      listen_for_guardians(place_.address, agents_.reach(), launch_ports());
+  if (!listener) return fail(cannot_listen());
   if (const auto why = agents_.start(hosts_, *this, place_)) {
     report(launch_.program_name, "host %s: %s", launch_.part().name.c_str(), why->c_str());
     return false;
