@@ -41,27 +41,34 @@ int main(int count, char** arguments) {
 
   std::string why;
   int status = 0;
-  if (!options.perfetto.empty() || !options.picture.empty()) {
+  std::vector<std::string> remarks;
+  if (!options.perfetto.empty()) {
+    const std::optional<gextrace::Outline> outline =
+        gextrace::read_outline(options.files, options.filter.ranks, why);
+    if (!outline) return fail(why);
+    bool complete = true;
+    status |= gextrace::write_output(options.perfetto, [&](std::FILE* file) {
+      complete = gextrace::write_perfetto(file, *outline, options.filter, why);
+    });
+    if (!complete) return fail(why);
+    remarks = outline->job.remarks;
+  }
+  if (!options.picture.empty()) {
     const std::optional<gextrace::Recording> recording =
         gextrace::read_recording(options.files, options.filter.ranks, why);
     if (!recording) return fail(why);
-    if (!options.perfetto.empty())
-      status |= gextrace::write_output(options.perfetto, [&](std::FILE* file) {
-        gextrace::write_perfetto(file, recording->job, recording->spans, recording->messages,
-                                 options.filter);
-      });
-    if (!options.picture.empty())
-      status |= gextrace::write_output(options.picture, [&](std::FILE* file) {
-        std::fputs(
-            gextrace::draw(recording->job, recording->spans, recording->messages, options.filter)
-                .c_str(),
-            file);
-      });
-    if (options.summary == gextrace::SummaryForm::none) {
-      for (const std::string& remark : recording->job.remarks)
-        std::fprintf(stderr, "%s: note: %s\n", name, remark.c_str());
-      return status;
-    }
+    status |= gextrace::write_output(options.picture, [&](std::FILE* file) {
+      std::fputs(
+          gextrace::draw(recording->job, recording->spans, recording->messages, options.filter)
+              .c_str(),
+          file);
+    });
+    remarks = recording->job.remarks;
+  }
+  if (options.summary == gextrace::SummaryForm::none) {
+    for (const std::string& remark : remarks)
+      std::fprintf(stderr, "%s: note: %s\n", name, remark.c_str());
+    return status;
   }
   const std::optional<gextrace::Summary> summary =
       gextrace::summarize_files(options.files, options.filter, why);

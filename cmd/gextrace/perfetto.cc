@@ -1,8 +1,10 @@
 #include "perfetto.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace gextrace {
 
@@ -31,68 +33,91 @@ struct ArrowEnd {
 
 class TimelineWriter {
  public:
-  TimelineWriter(std::FILE* file, const Job& job, const std::vector<RankSpans>& spans,
-                 const Filter& filter)
-      : file_(file), job_(job), spans_(spans) {
-    for (std::size_t i = 0; i < job.ranks.size(); ++i)
-      kept_.push_back(kept(filter, job.ranks[i], spans[i]));
-  }
+  TimelineWriter(std::FILE* file, const Outline& outline, const Filter& filter)
+      : file_(file), outline_(outline), filter_(filter) {}
 
-  void write(const Messages& messages) {
-    attach(messages.arrows);
+  bool write(std::string& why) {
+    for (const RankTrace& rank : outline_.job.ranks) {
+      if (!read(rank, why)) return false;
+      note_meetings(rank);
+    }
+    attach();
     std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file_);
-    for (std::uint32_t i = 0; i < job_.ranks.size(); ++i) {
-      if (std::find(kept_[i].begin(), kept_[i].end(), true) == kept_[i].end()) continue;
-      write_names(i);
-      std::size_t next = 0;
-      for (std::uint32_t s = 0; s < kept_[i].size(); ++s) {
-        if (!kept_[i][s]) continue;
-        write_span(i, s);
-        for (; next < ends_[i].size() && ends_[i][next].span == s; ++next)
-          write_end_of_arrow(i, ends_[i][next]);
-      }
-      for (const Operation& operation : spans_[i].operations)
-        if (kept_[i][operation.call]) write_operation(i, operation);
+    for (std::uint32_t i = 0; i < outline_.job.ranks.size(); ++i) {
+      if (!read(outline_.job.ranks[i], why)) return false;
+      write_rank(ends_[i]);
+      ends_[i] = {};
     }
     std::fputs("\n]}\n", file_);
+    return true;
   }
 
  private:
+  bool read(const RankTrace& rank, std::string& why) {
+    rank_.reset();
+    rank_ = read_rank(rank, why);
+    if (rank_) kept_ = kept(filter_, rank_->trace, rank_->spans);
+    return rank_.has_value();
+  }
+
+  /// The spans in which messages are sent and handled, as far as they are kept.
+  void note_meetings(const RankTrace& rank) {
+    std::vector<std::uint32_t>& spans =
+        span_of_meeting_.emplace_back(rank.events.size(), Span::none);
+    for (std::size_t i = 0; i < std::min(spans.size(), rank_->meetings.size()); ++i) {
+      const std::uint32_t span = rank_->spans.span_of_event[rank_->meetings[i]];
+      if (span != Span::none && kept_[span]) spans[i] = span;
+    }
+  }
+
+  void write_rank(const std::vector<ArrowEnd>& ends) {
+    if (std::find(kept_.begin(), kept_.end(), true) == kept_.end()) return;
+    write_names();
+    std::size_t next = 0;
+    for (std::uint32_t s = 0; s < kept_.size(); ++s) {
+      if (!kept_[s]) continue;
+      write_span(s);
+      for (; next < ends.size() && ends[next].span == s; ++next) write_end_of_arrow(ends[next]);
+    }
+    for (const Operation& operation : rank_->spans.operations)
+      if (kept_[operation.call]) write_operation(operation);
+  }
+
   /// Begins an event: what all have. Times are microseconds.
-  void begin(char phase, std::uint32_t rank, std::uint32_t thread, std::int64_t at) {
+  void begin(char phase, std::uint32_t thread, std::int64_t at) {
     std::fprintf(file_, "%s\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":%lld.%03lld",
-                 first_ ? "" : ",", phase, job_.ranks[rank].rank, thread,
+                 first_ ? "" : ",", phase, rank_->trace.rank, thread,
                  static_cast<long long>(at / 1000), static_cast<long long>(at % 1000));
     first_ = false;
   }
   void end() { std::fputs("}", file_); }
 
-  void write_names(std::uint32_t i) {
-    const RankTrace& trace = job_.ranks[i];
-    begin('M', i, 0, 0);
+  void write_names() {
+    const RankTrace& trace = rank_->trace;
+    begin('M', 0, 0);
     std::fprintf(file_, ",\"name\":\"process_name\",\"args\":{\"name\":%s}",
                  quoted("rank " + std::to_string(trace.rank) + " on " + trace.host).c_str());
     end();
-    begin('M', i, 0, 0);
+    begin('M', 0, 0);
     std::fprintf(file_, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%u}",
                  trace.rank);
     end();
     std::set<std::uint32_t> threads;
-    for (const Span& span : spans_[i].spans) threads.insert(span.thread);
+    for (const Span& span : rank_->spans.spans) threads.insert(span.thread);
     for (const std::uint32_t thread : threads) {
-      begin('M', i, thread, 0);
+      begin('M', thread, 0);
       std::fprintf(file_, ",\"name\":\"thread_name\",\"args\":{\"name\":\"thread %u\"}", thread);
       end();
     }
   }
 
-  void write_span(std::uint32_t i, std::uint32_t index) {
+  void write_span(std::uint32_t index) {
     static constexpr const char* categories[] = {"call", "handler", "wait", "questions",
                                                  "annotation"};
-    const RankTrace& trace = job_.ranks[i];
-    const Span& span = spans_[i].spans[index];
+    const RankTrace& trace = rank_->trace;
+    const Span& span = rank_->spans.spans[index];
     const std::int64_t length = span.end - span.begin;
-    begin('X', i, span.thread, span.begin);
+    begin('X', span.thread, span.begin);
     std::fprintf(file_, ",\"dur\":%lld.%03lld,\"cat\":\"%s\",\"name\":%s,\"args\":{",
                  static_cast<long long>(length / 1000), static_cast<long long>(length % 1000),
                  categories[static_cast<unsigned>(span.kind)],
@@ -113,9 +138,9 @@ class TimelineWriter {
         number(span.kind == SpanKind::handler ? "from" : "peer", span.peer);
       if (span.bytes != 0) number("bytes", span.bytes);
     }
-    const std::uint32_t made = spans_[i].waited_for[index];
+    const std::uint32_t made = rank_->spans.waited_for[index];
     if (made != Span::none) {
-      const Span& origin = spans_[i].spans[made];
+      const Span& origin = rank_->spans.spans[made];
       text("operation", name_of(trace, origin));
       if (origin.peer != gex::trace::no_peer) number("operation_peer", origin.peer);
     }
@@ -129,12 +154,12 @@ class TimelineWriter {
   }
 
   /// With a number that is local to its process: Perfetto would lay tracks for all ranks together.
-  void write_operation(std::uint32_t i, const Operation& operation) {
-    const RankTrace& trace = job_.ranks[i];
-    const Span& call = spans_[i].spans[operation.call];
+  void write_operation(const Operation& operation) {
+    const RankTrace& trace = rank_->trace;
+    const Span& call = rank_->spans.spans[operation.call];
     const std::string name = quoted(name_of(trace, call) + " in flight");
     for (const bool begins : {true, false}) {
-      begin(begins ? 'b' : 'e', i, call.thread, begins ? call.begin : operation.end);
+      begin(begins ? 'b' : 'e', call.thread, begins ? call.begin : operation.end);
       std::fprintf(file_, ",\"cat\":\"operation\",\"id2\":{\"local\":\"%u\"},\"name\":%s",
                    operation.call, name.c_str());
       if (begins && call.peer != gex::trace::no_peer)
@@ -144,26 +169,26 @@ class TimelineWriter {
     }
   }
 
-  bool is_kept(const Place& place) const {
-    const std::uint32_t span = spans_[place.rank].span_of_event[place.event];
-    return span != Span::none && kept_[place.rank][span];
+  /// The span of an event of the outline, if it is kept.
+  std::uint32_t span_of(const Place& place) const {
+    return span_of_meeting_[place.rank][place.event];
   }
 
   /// Sorts the ends of arrows by the spans that they belong to.
-  void attach(const std::vector<Arrow>& arrows) {
-    ends_.resize(job_.ranks.size());
+  void attach() {
+    ends_.resize(outline_.job.ranks.size());
     std::uint64_t number = 0;
-    for (const Arrow& arrow : arrows) {
-      if (!is_kept(arrow.from) || !is_kept(arrow.to)) continue;
+    for (const Arrow& arrow : outline_.messages.arrows) {
+      if (span_of(arrow.from) == Span::none || span_of(arrow.to) == Span::none) continue;
       ++number;
-      const Event& from = job_.ranks[arrow.from.rank].events[arrow.from.event];
+      const Event& from = outline_.job.ranks[arrow.from.rank].events[arrow.from.event];
       const bool is_reply = (from.detail & gex::trace::is_reply) != 0;
       for (const bool begins : {true, false}) {
         const Place& place = begins ? arrow.from : arrow.to;
-        ends_[place.rank].push_back(
-            {spans_[place.rank].span_of_event[place.event], begins, is_reply, number});
+        ends_[place.rank].push_back({span_of(place), begins, is_reply, number});
       }
     }
+    span_of_meeting_ = {};
     for (std::vector<ArrowEnd>& ends : ends_)
       std::stable_sort(ends.begin(), ends.end(), [](const ArrowEnd& one, const ArrowEnd& other) {
         return one.span < other.span;
@@ -172,9 +197,9 @@ class TimelineWriter {
 
   /// At the time of the span's begin and right behind it: Perfetto gives an arrow to the span of
   /// the track that began last, which at a later time may be one within this span that has ended.
-  void write_end_of_arrow(std::uint32_t i, const ArrowEnd& arrow) {
-    const Span& span = spans_[i].spans[arrow.span];
-    begin(arrow.begins ? 's' : 'f', i, span.thread, span.begin);
+  void write_end_of_arrow(const ArrowEnd& arrow) {
+    const Span& span = rank_->spans.spans[arrow.span];
+    begin(arrow.begins ? 's' : 'f', span.thread, span.begin);
     std::fprintf(file_, "%s,\"cat\":\"message\",\"name\":\"%s\",\"id\":%llu",
                  arrow.begins ? "" : ",\"bp\":\"e\"", arrow.is_reply ? "reply" : "request",
                  static_cast<unsigned long long>(arrow.number));
@@ -182,18 +207,21 @@ class TimelineWriter {
   }
 
   std::FILE* file_;
-  const Job& job_;
-  const std::vector<RankSpans>& spans_;
-  std::vector<std::vector<bool>> kept_;
+  const Outline& outline_;
+  const Filter& filter_;
+  std::optional<RankRecording> rank_;  ///< the one that is being written
+  std::vector<bool> kept_;             ///< its spans
+  /// By rank and event of the outline.
+  std::vector<std::vector<std::uint32_t>> span_of_meeting_;
   bool first_ = true;
   std::vector<std::vector<ArrowEnd>> ends_;  ///< by rank, sorted by span
 };
 
 }  // namespace
 
-void write_perfetto(std::FILE* file, const Job& job, const std::vector<RankSpans>& spans,
-                    const Messages& messages, const Filter& filter) {
-  TimelineWriter(file, job, spans, filter).write(messages);
+bool write_perfetto(std::FILE* file, const Outline& outline, const Filter& filter,
+                    std::string& why) {
+  return TimelineWriter(file, outline, filter).write(why);
 }
 
 }  // namespace gextrace

@@ -4,17 +4,16 @@
 // operations in flight.
 
 #include <cstdio>
-#include <vector>
+#include <string>
 
 #include "filter.h"
-#include "match.h"
-#include "read.h"
-#include "spans.h"
+#include "recording.h"
 
 namespace gextrace {
 
-/// Writes the events to `file`, whose errors the caller looks for.
-void write_perfetto(std::FILE* file, const Job& job, const std::vector<RankSpans>& spans,
-                    const Messages& messages, const Filter& filter);
+/// Writes the events to `file`, whose errors the caller looks for; reads the ranks one after the
+/// other. Returns false, with the reason, if one cannot be read any more.
+bool write_perfetto(std::FILE* file, const Outline& outline, const Filter& filter,
+                    std::string& why);
 
 }  // namespace gextrace

@@ -191,9 +191,9 @@ PredictReading read_predict_line(int count, char** arguments) {
 }
 
 std::optional<Programs> read_programs(const std::vector<std::string>& files, std::string& why) {
-  const std::optional<Recording> recording = read_recording(files, {}, why, Annotations::left_out);
-  if (!recording) return std::nullopt;
-  return programs_of(recording->job, recording->spans, recording->messages, why);
+  const std::optional<Outline> outline = read_outline(files, {}, why);
+  if (!outline) return std::nullopt;
+  return programs_of(*outline, why);
 }
 
 std::string time_of(double ns) {
@@ -226,6 +226,19 @@ void print(const Programs& programs, const Machine& machine, const Replayed& rep
                                 bytes_text(busiest->bytes) + ", sends for " +
                                 time_of(busiest->busy_ns));
   for (const std::string& remark : programs.remarks) print_row("note", remark);
+}
+
+/// Memory of libgex's that a rank takes without segments, with its share of what a host's ranks
+/// share, as measured with 1024 and 4096 ranks (docs/performance.md).
+constexpr double memory_of_rank = 0.85 * (1 << 20);
+constexpr double memory_for_each_rank_of_job = 160;
+
+std::string memory_text(std::uint32_t ranks, std::uint32_t per_host) {
+  const double own = memory_of_rank + memory_for_each_rank_of_job * ranks;
+  const double host = own * std::min(ranks, per_host);
+  return bytes_text(static_cast<std::uint64_t>(own)) + " a rank, " +
+         bytes_text(static_cast<std::uint64_t>(host)) +
+         " a host, without segments and what the program has";
 }
 
 /// Prints the time with another number of ranks. Returns false, with the reason, if there is none.
@@ -272,6 +285,7 @@ bool predict_size(const PredictOptions& options, std::string& why) {
   print_row("a host's port", std::to_string(std::llround(found->port_messages)) + " messages, " +
                                  bytes_text(static_cast<std::uint64_t>(found->port_bytes)) +
                                  ", sends for " + time_of(found->port_ns));
+  print_row("memory of libgex", memory_text(options.ranks, options.machine.ranks_per_host));
   char laws[96];
   std::snprintf(laws, sizeof laws,
                 "messages and bytes within %.1f%%, computing within %.0f%% of the recorded sizes",

@@ -8,9 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "match.h"
-#include "read.h"
-#include "spans.h"
+#include "recording.h"
 
 namespace gextrace {
 
@@ -318,47 +316,60 @@ class Reader {
 
 }  // namespace
 
-std::optional<Programs> programs_of(const Job& job, const std::vector<RankSpans>& spans,
-                                    const Messages& messages, std::string& why) {
+std::optional<Programs> programs_of(const Outline& outline, std::string& why) {
+  const Job& job = outline.job;
   const std::uint32_t size = job.ranks.front().job_size;
   if (job.ranks.size() != size) {
     why = "the traces of " + std::to_string(job.ranks.size()) + " of " + std::to_string(size) +
           " ranks are not the whole job";
     return std::nullopt;
   }
+  for (const RankTrace& trace : job.ranks) {
+    if (trace.lost == 0) continue;
+    why = "the trace of rank " + std::to_string(trace.rank) + " has lost " +
+          std::to_string(trace.lost) + " records: a larger GEX_TRACE_BYTES keeps them";
+    return std::nullopt;
+  }
   Programs programs;
   programs.name = job.ranks.front().program;
-  Collectives collectives;
-  std::vector<Reader> readers;
-  readers.reserve(size);
-  for (std::uint32_t rank = 0; rank < size; ++rank) {
-    if (job.ranks[rank].lost != 0) {
-      why = "the trace of rank " + std::to_string(rank) + " has lost " +
-            std::to_string(job.ranks[rank].lost) + " records: a larger GEX_TRACE_BYTES keeps them";
-      return std::nullopt;
-    }
-    readers.emplace_back(job.ranks[rank], spans[rank], collectives);
-    readers.back().find_begin();
-  }
-  for (const Arrow& arrow : messages.arrows) {
+  struct End {
+    std::uint32_t event;  ///< of the outline
+    std::uint32_t message;
+  };
+  std::vector<std::vector<End>> ends(size);
+  for (const Arrow& arrow : outline.messages.arrows) {
     const Event& sent = job.ranks[arrow.from.rank].events[arrow.from.event];
     if (!is_of_client(sent)) continue;
     const auto number = static_cast<std::uint32_t>(programs.messages.size());
     programs.messages.push_back({arrow.from.rank, arrow.to.rank, sent.bytes});
-    readers[arrow.from.rank].set_message(arrow.from.event, number);
-    readers[arrow.to.rank].set_message(arrow.to.event, number);
+    ends[arrow.from.rank].push_back({arrow.from.event, number});
+    ends[arrow.to.rank].push_back({arrow.to.event, number});
   }
+  Collectives collectives;
+  std::vector<std::int64_t> begins;
   std::int64_t first = not_recorded, last = 0;
   std::uint64_t set_up_calls = 0;
-  for (const Reader& reader : readers) first = std::min(first, reader.begin());
-  for (Reader& reader : readers) {
-    const std::int64_t begin = reader.begin();
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    const std::optional<RankRecording> read =
+        read_rank(job.ranks[rank], why, Annotations::left_out);
+    if (!read) return std::nullopt;
+    if (read->meetings.size() != job.ranks[rank].events.size()) {
+      why = job.ranks[rank].path + " has changed while it was read: the job still runs";
+      return std::nullopt;
+    }
+    Reader reader(read->trace, read->spans, collectives);
+    for (const End& end : ends[rank]) reader.set_message(read->meetings[end.event], end.message);
+    ends[rank] = {};
+    reader.find_begin();
+    begins.push_back(reader.begin());
+    first = std::min(first, reader.begin());
     if (!reader.read(why)) return std::nullopt;
     programs.ranks.push_back(reader.take());
-    programs.ranks.back().begin_ns = static_cast<double>(begin - first);
     last = std::max(last, reader.end());
     set_up_calls += reader.set_up_calls();
   }
+  for (std::uint32_t rank = 0; rank < size; ++rank)
+    programs.ranks[rank].begin_ns = static_cast<double>(begins[rank] - first);
   why = collectives.missing();
   if (!why.empty()) return std::nullopt;
   programs.collectives = collectives.take();

@@ -12,9 +12,7 @@
 
 namespace gextrace {
 
-struct Job;
-struct Messages;
-struct RankSpans;
+struct Outline;
 
 struct Step {
   enum class Kind : std::uint8_t {
@@ -71,9 +69,8 @@ struct Programs {
   std::vector<std::string> remarks;
 };
 
-/// Reads them from a job whose clocks are aligned. Nothing, and the reason in `why`, if its traces
-/// do not show all of it.
-std::optional<Programs> programs_of(const Job& job, const std::vector<RankSpans>& spans,
-                                    const Messages& messages, std::string& why);
+/// Reads them, one rank after the other. Nothing, and the reason in `why`, if the traces do not
+/// show all of the job.
+std::optional<Programs> programs_of(const Outline& outline, std::string& why);
 
 }  // namespace gextrace

@@ -74,9 +74,7 @@ bool is_readable(const Record& record, const RankTrace& trace) {
 }
 
 bool is_kept(const Record& record, Keep keep) {
-  const auto kind = static_cast<Kind>(record.kind);
-  return keep == Keep::all || kind == Kind::message_sent || kind == Kind::handler_begin ||
-         kind == Kind::collective;
+  return keep == Keep::all || is_meeting(static_cast<Kind>(record.kind));
 }
 
 /// Adds the record, a whole call as its begin and its end.

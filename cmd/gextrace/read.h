@@ -74,6 +74,10 @@ enum class Keep : std::uint8_t {
   meetings,  ///< messages sent, begins of handlers, and arrivals at collective operations
 };
 
+constexpr bool is_meeting(Kind kind) noexcept {
+  return kind == Kind::message_sent || kind == Kind::handler_begin || kind == Kind::collective;
+}
+
 /// Reads a file; what is damaged in it is left out and counted. Returns nothing, and the reason in
 /// `why`, if it is not a trace file of this version.
 std::optional<RankTrace> read_file(const std::string& path, std::string& why,

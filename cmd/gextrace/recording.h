@@ -20,7 +20,26 @@ struct Recording {
 
 /// As read_job.
 std::optional<Recording> read_recording(const std::vector<std::string>& paths,
-                                        const std::vector<std::uint32_t>& wanted, std::string& why,
-                                        Annotations annotations = Annotations::shown);
+                                        const std::vector<std::uint32_t>& wanted, std::string& why);
+
+/// Of a job whose ranks are read one after the other, what joins them: only these events are kept
+/// (Keep::meetings).
+struct Outline {
+  Job job;
+  Messages messages;
+};
+std::optional<Outline> read_outline(const std::vector<std::string>& paths,
+                                    const std::vector<std::uint32_t>& wanted, std::string& why);
+
+/// One rank of it.
+struct RankRecording {
+  RankTrace trace;
+  RankSpans spans;
+  /// By number among the outline's events of the rank: the number among all. More, where the job
+  /// still runs.
+  std::vector<std::uint32_t> meetings;
+};
+std::optional<RankRecording> read_rank(const RankTrace& outline, std::string& why,
+                                       Annotations annotations = Annotations::shown);
 
 }  // namespace gextrace

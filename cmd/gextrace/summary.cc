@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "align.h"
+#include "recording.h"
 
 namespace gextrace {
 
@@ -200,18 +200,13 @@ Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Mes
 
 std::optional<Summary> summarize_files(const std::vector<std::string>& paths, const Filter& filter,
                                        std::string& why) {
-  std::optional<Job> job = read_job(paths, filter.ranks, why, Keep::meetings);
-  if (!job) return std::nullopt;
-  convert_ticks(*job);
-  const Messages messages = match(*job);
-  correct_clocks(*job, messages);
-  Summary summary = summarize_meetings(*job, messages, filter);
-  for (const RankTrace& outline : job->ranks) {
-    std::optional<RankTrace> trace = read_file(outline.path, why);
-    if (!trace) return std::nullopt;
-    trace->clock = outline.clock;
-    convert_ticks(*trace);
-    Adder(*trace, spans_of(*trace), filter, summary).run();
+  const std::optional<Outline> outline = read_outline(paths, filter.ranks, why);
+  if (!outline) return std::nullopt;
+  Summary summary = summarize_meetings(outline->job, outline->messages, filter);
+  for (const RankTrace& rank : outline->job.ranks) {
+    const std::optional<RankRecording> read = read_rank(rank, why);
+    if (!read) return std::nullopt;
+    Adder(read->trace, read->spans, filter, summary).run();
   }
   for (const std::string& path : paths) {
     auto sums = read_sums(path);
