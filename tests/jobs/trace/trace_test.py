@@ -320,11 +320,12 @@ class ManyRanks(Traced):
         self.assertEqual(len(calls["gex_RMA_PutBlocking"]["peers"]), 1024)
         # Not all ranks' events at a time.
         events = sum(rank["events"] for rank in found["ranks"])
-        with subprocess.Popen([GEXTRACE, self.trace], stdout=subprocess.DEVNULL) as process:
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        self.assertEqual(process.returncode, 0)
-        self.assertLess(usage.ru_maxrss * 1024, events * 40)
+        for options in ([], ["-o", "-"]):
+            with subprocess.Popen([GEXTRACE, *options, self.trace], stdout=subprocess.DEVNULL) as process:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            self.assertLess(usage.ru_maxrss * 1024, events * 40)
 
 
 class Faults(Traced):
