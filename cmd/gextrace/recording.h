@@ -22,8 +22,8 @@ struct Recording {
 std::optional<Recording> read_recording(const std::vector<std::string>& paths,
                                         const std::vector<std::uint32_t>& wanted, std::string& why);
 
-/// Of a job whose ranks are read one after the other, what joins them: only these events are kept
-/// (Keep::meetings).
+/// The events that join the ranks of a job (Keep::meetings), where these are read one after the
+/// other.
 struct Outline {
   Job job;
   Messages messages;

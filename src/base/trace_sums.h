@@ -22,7 +22,7 @@ static_assert(sizeof(SumsHeader) == 24);
 
 enum class SumKind : std::uint32_t { call = 1, wait, message, handler };
 
-/// Of calls, waits for one cause, messages sent, or handlers.
+/// A sum of the calls of one function, waits for one cause, messages sent, or handlers.
 struct Sum {
   char name[44];  ///< ends in a zero byte
   SumKind kind;

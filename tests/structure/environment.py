@@ -33,6 +33,7 @@ ALLOWED = {
     "src/job/pmi2.cc": (r'"PMI_\w+"\)', MANAGER),
     "src/job/pmi_wire.cc": (r"variable\)", MANAGER),
     "src/job/process_manager.cc": (r'("PMI_\w+"|"PMIX_\w+"|sign\.variable)\)', MANAGER),
+    "src/launch/agents/task_shell.cc": (r'"HOME"\)', "a file that other hosts see goes there"),
     "src/launch/local/execution.cc": (r'"PATH"\)', "as any shell, it looks for programs there"),
     "src/launch/map/allocation.cc": (r"variable\)", BATCH_SYSTEM),
     "src/net/mpi/mpi.cc": (r"sign\.variable\)", MANAGER),

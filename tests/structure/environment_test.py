@@ -13,6 +13,7 @@ GOOD = {
     "src/net/emu/environment.def": 'GEX_ENV(emu_queue,\n        "GEX_EMU_QUEUE", integer)\n',
     "src/net/emu/emu.cc": 'host.env_integer("GEX_EMU_QUEUE");\n',
     "src/launch/environment.def": 'GEX_ENV(bind, "GEX_BIND", text)\n',
+    "src/launch/agents/task_shell.cc": 'std::getenv("HOME");\n',
     "src/launch/local/execution.cc": 'std::getenv("PATH");\n',
     "src/launch/map/allocation.cc": "std::getenv(variable);\n",
     "src/launch/local/binding.cc": "env::text(env::Variable::bind);\n",

@@ -46,7 +46,7 @@ FRAMES = {"host_parts", "job_page", "last_call", "launch_hook", "limits", "memor
 # What a folder of launch/ may include besides what is in none of them.
 FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"hang"},
                      "local": {"hang", "hosts"}, "client": {"hang", "hosts", "local"},
-                     "agents": {"hang", "hosts", "local"}}
+                     "agents": {"hang", "hosts", "local", "map"}}
 
 CLIENTS = ["apps", "examples", "upcxx"]
 # Folders of which only the lines are counted.
