@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/os_host.h"
 #include "launch/agents/branch.h"
 #include "launch/agents/host_start.h"
 #include "launch/agents/task_shell.h"
@@ -24,7 +25,8 @@ void run_host_part(const char* program_name, const std::string& plugin_folder,
                                       : enter_task(task_file, message);
   auto start = why.empty() ? unpack(std::string_view(message).substr(start_prefix)) : std::nullopt;
   if (!start) {
-    report(program_name, "%s", why.empty() ? "the start message is not valid" : why.c_str());
+    report(program_name, "host %s: %s", os::hostname().c_str(),
+           why.empty() ? "the start message is not valid" : why.c_str());
     _exit(reported_status);
   }
   Launch& launch_here = start->launch;

@@ -162,7 +162,10 @@ std::string read_start_message(int descriptor, std::string& message) {
            "names "
            "the folder of the same version here)";
   if (!size || !read_exactly(descriptor, message, *size))
-    return std::string(host_part_argument) + " is internal: gexrun uses it on other hosts";
+    return std::string(host_part_argument) +
+           " is internal: gexrun uses it on other hosts, where no startup file of the shell may "
+           "read "
+           "standard input";
   return {};
 }
 

@@ -91,7 +91,7 @@ TEST(Hosts, WithoutSlotsAreLeftOut) {
 
 TEST(Hosts, ThisOneNeedsNoRsh) {
   const Outcome outcome =
-      Command({gexrun, "--rsh", "/nonexistent", "--hosts", "localhost:2", "-n", "2", probe, "who"})
+      Command({gexrun, "--rsh", "/nonexistent", "--hosts", "LOCALHOST:2", "-n", "2", probe, "who"})
           .run();
   expect_success(outcome);
 }
