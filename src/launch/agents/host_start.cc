@@ -158,14 +158,13 @@ std::string read_start_message(int descriptor, std::string& message) {
   const bool has_prefix = read_exactly(descriptor, message, start_prefix);
   const auto size = packed_size(message);
   if (has_prefix && !size && message.starts_with("gexrun"))
-    return "the gexrun that started the job is of another version than this one (--prefix DIR "
+    return "the gexrun that started the job is of another version than this one; --prefix DIR "
            "names "
-           "the folder of the same version here)";
+           "the folder of the same version here";
   if (!size || !read_exactly(descriptor, message, *size))
     return std::string(host_part_argument) +
            " is internal: gexrun uses it on other hosts, where no startup file of the shell may "
-           "read "
-           "standard input";
+           "read standard input";
   return {};
 }
 

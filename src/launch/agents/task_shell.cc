@@ -92,6 +92,7 @@ pid_t start(const std::vector<std::string>& words, os::FileDescriptor ended) {
   dup2(nothing.get(), STDIN_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
   fcntl(ended.get(), F_SETFD, 0);
+  signal(SIGPIPE, SIG_DFL);
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -149,6 +150,7 @@ bool is_plain_path(const std::string& path) {
 }
 
 int run_task_shell(const char* program_name, std::vector<std::string> words) {
+  signal(SIGPIPE, SIG_IGN);  // of a task that has ended
   std::string message;
   const std::string why = read_start_message(STDIN_FILENO, message);
   const auto secret = Secret::generate();
