@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -150,6 +151,12 @@ int main(int count, char** arguments) {
       return 1;
     }
   }
-  if (!hosts.slots.empty()) return gex::launch::run_root(launch, hosts.remote);
+  if (!hosts.slots.empty()) {
+    const int status = gex::launch::run_root(launch, hosts.remote);
+    if (std::ranges::find(hosts.remote.rsh, gex::launch::task_shell_argument) !=
+        hosts.remote.rsh.end())
+      gex::launch::remove_start_files();
+    return status;
+  }
   gex::launch::launch(launch);
 }

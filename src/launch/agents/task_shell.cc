@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -35,12 +37,17 @@ constexpr int failed_status = 255;
 /// By the number under which the task connects.
 using Streams = std::array<os::FileDescriptor, 3>;
 
+/// How the names of the files of a gexrun's remote shells begin.
+std::string start_of_name(pid_t launcher) {
+  return ".gexrun-task-" + std::to_string(launcher) + "-";
+}
+
 /// Removes the file when it is destroyed.
 class StartFile {
  public:
   /// Returns 0 or errno.
   int write(const std::string& folder, const std::string& content) {
-    std::string path = folder + "/.gexrun-task-XXXXXX";
+    std::string path = folder + "/" + start_of_name(getppid()) + "XXXXXX";
     const os::FileDescriptor file(mkostemp(path.data(), O_CLOEXEC));  // of mode 0600
     if (!file) return errno;
     path_ = std::move(path);
@@ -61,14 +68,18 @@ class StartFile {
   std::string path_;
 };
 
-/// In the working folder, or else the home folder.
-bool write_start(const char* program_name, const std::string& content, StartFile& file) {
-  char* const folder = get_current_dir_name();
-  const std::string working = folder != nullptr ? folder : "";
-  std::free(folder);
+/// Where the file may be: the working folder, or else the home folder.
+std::array<std::string, 2> folders() {
+  char* const working = get_current_dir_name();
   const char* const home = std::getenv("HOME");
+  std::array<std::string, 2> found{working != nullptr ? working : "", home != nullptr ? home : ""};
+  std::free(working);
+  return found;
+}
+
+bool write_start(const char* program_name, const std::string& content, StartFile& file) {
   int error = EACCES;
-  for (const std::string& one : {working, std::string(home != nullptr ? home : "")}) {
+  for (const std::string& one : folders()) {
     if (!is_plain_path(one)) continue;
     error = file.write(one, content);
     if (error == 0) return true;
@@ -77,7 +88,7 @@ bool write_start(const char* program_name, const std::string& content, StartFile
   report(program_name,
          "cannot write a file for a task of the batch system in '%s' or the home folder: %s; --rsh "
          "ssh does without",
-         working.c_str(), std::strerror(error));
+         folders()[0].c_str(), std::strerror(error));
   return false;
 }
 
@@ -189,6 +200,15 @@ int run_task_shell(const char* program_name, std::vector<std::string> words) {
   copy(streams[STDERR_FILENO].get(), STDERR_FILENO);
   output.join();
   return status >= 0 ? status : exit_status_of(starter);
+}
+
+void remove_start_files() {
+  const std::string start = start_of_name(getpid());
+  for (const std::string& folder : folders()) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+      if (entry.path().filename().string().starts_with(start)) unlink(entry.path().c_str());
+  }
 }
 
 std::string enter_task(const std::string& file, std::string& message) {

@@ -23,6 +23,9 @@ bool is_plain_path(const std::string& path);
 /// Returns the exit status of an ssh that has failed (255) if the task has not begun.
 int run_task_shell(const char* program_name, std::vector<std::string> words);
 
+/// In the gexrun that has started remote shells: removes the files of those that were killed.
+void remove_start_files();
+
 /// In the task: takes the start message from the file, and standard input, output and error from
 /// the shell. Returns "" or why it cannot.
 std::string enter_task(const std::string& file, std::string& message);
