@@ -105,6 +105,7 @@ pid_t start(const std::vector<std::string>& words, os::FileDescriptor ended) {
   fcntl(ended.get(), F_SETFD, 0);
   signal(SIGPIPE, SIG_DFL);
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
