@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -120,8 +121,20 @@ TEST(Link, BearsWithAProcessThatStandsStillAsLongAsItsKernelAcknowledges) {
   Link far(std::move(far_one));
   int silence = 0;
   std::thread beside([&] { silence = silence_of_other_end(link); });
+  // One end lacks a processor, and has sent nothing for as long.
+  auto [third_one, third_other] = tcp_pair();
+  Link third(std::move(third_one));
+  third.queue_heartbeat();
+  third.flush();
+  std::optional<int> third_silence;
+  std::thread starved([&] {
+    std::this_thread::sleep_for(std::chrono::duration<double>(job::heartbeat_timeout + 1));
+    third_silence = third.timed_out();
+  });
   const int far_silence = silence_of_other_end(far);
   beside.join();
+  starved.join();
+  EXPECT_FALSE(third_silence);
   EXPECT_EQ(silence, job::heartbeat_timeout);
   EXPECT_EQ(far_silence, suspended_timeout);
 }

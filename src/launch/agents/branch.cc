@@ -380,13 +380,13 @@ void Branch::receive_signals() {
 }
 
 void Branch::meet_deadlines() {
+  if (link_.timed_out()) lost_ = true;
   if (met(heartbeat_at_)) {
     heartbeat_at_ = after(job::heartbeat_interval);
     link_.queue_heartbeat();
     flush();
   }
   if (met(answer_at_)) answer_collection();
-  if (link_.timed_out()) lost_ = true;
 }
 
 }  // namespace

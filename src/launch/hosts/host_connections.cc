@@ -182,11 +182,11 @@ void HostConnections::send_heartbeats() {
 }
 
 void HostConnections::meet_deadlines() {
-  if (met(heartbeat_at_)) send_heartbeats();
   for (std::uint32_t host = 0; host < lines_.size(); ++host) {
     if (const auto silence = lines_[host].link.timed_out())
       lose(host, "no heartbeat from it for " + std::to_string(*silence) + " s");
   }
+  if (met(heartbeat_at_)) send_heartbeats();
 }
 
 }  // namespace gex::launch

@@ -1,8 +1,10 @@
 #include "launch/hosts/link.h"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -17,8 +19,11 @@ namespace {
 /// A reachable kernel acknowledges at least one of the heartbeats of this many seconds.
 constexpr double acknowledged_within = 4 * job::heartbeat_interval;
 
-/// Returns true if the peer's kernel has acknowledged data recently.
+/// Returns true if the peer's kernel has acknowledged data recently, or all that there was: an end
+/// that lacks a processor itself has sent nothing for a while.
 bool acknowledges(int socket) {
+  int unacknowledged = 0;
+  if (ioctl(socket, SIOCOUTQ, &unacknowledged) == 0 && unacknowledged == 0) return true;
   tcp_info info{};
   socklen_t length = sizeof info;
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;

@@ -108,7 +108,8 @@ class Link {
   const Deadline& timeout_at() const noexcept { return timeout_at_; }
   /// What this link has sent and received, but for heartbeats.
   const LinkCounts& counts() const noexcept { return counts_; }
-  /// The seconds since data was last received, if the peer has timed out.
+  /// The seconds since data was last received, if the peer has timed out. To be called before the
+  /// heartbeat that is due is sent, which the peer's kernel cannot have acknowledged at once.
   std::optional<int> timed_out();
   /// Lets the peer be silent, until the next data arrives or for that many seconds, because it is
   /// suspended or busy.

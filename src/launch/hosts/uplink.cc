@@ -135,8 +135,8 @@ void Uplink::finished(bool lost_output) {
     do {
       frame = link_.receive();
     } while (frame.outcome == job::Received::Outcome::frame);
-    send_heartbeat();
     if (frame.outcome != job::Received::Outcome::would_block || link_.timed_out()) return;
+    send_heartbeat();
   }
 }
 
@@ -225,10 +225,9 @@ void Uplink::send_heartbeat() {
 }
 
 void Uplink::meet_deadlines() {
-  send_heartbeat();
-  if (const auto silence = link_.timed_out()) {
+  if (const auto silence = link_.timed_out())
     lost_("no heartbeat from the root of the job for " + std::to_string(*silence) + " s");
-  }
+  send_heartbeat();
 }
 
 }  // namespace gex::launch
