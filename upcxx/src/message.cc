@@ -181,6 +181,7 @@ void MessageAccess::find_and_run(Task* task) {
 }
 
 void MessageAccess::take_answer(CallRecord* call, const void* payload, std::size_t bytes) {
+  address_returns(call);
   if (std::ptrdiff_t(bytes) <= call->room_bytes_) {
     if (bytes > 0) std::memcpy(call->room_, payload, bytes);
     deliver(call, *call->initiator_);
@@ -191,6 +192,7 @@ void MessageAccess::take_answer(CallRecord* call, const void* payload, std::size
   }
 }
 void MessageAccess::take_answer(CallRecord* call, Message* message) {
+  address_returns(call);
   if (call->room_bytes_ < 0) forget_open_call(call);
   call->message_ = message;
   deliver(call, *call->initiator_);

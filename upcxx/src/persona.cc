@@ -120,10 +120,14 @@ void run_traced(Task* task) {
 
 template <bool IsTraced>
 void run_task(Task* task) {
-  if constexpr (IsTraced) {
-    run_traced(task);
-  } else {
-    task->run();
+  try {
+    if constexpr (IsTraced) {
+      run_traced(task);
+    } else {
+      task->run();
+    }
+  } catch (...) {
+    end_by_exception("an exception left a callback of user progress");
   }
 }
 
@@ -288,7 +292,22 @@ persona_scope::persona_scope(persona& with, void* mutex, void (*unlock)(void*))
 persona_scope::persona_scope(persona& with) : persona_scope(with, nullptr, nullptr) {
 }
 
+persona_scope::persona_scope(persona_scope&& other) noexcept
+    : persona_(std::exchange(other.persona_, nullptr)),
+      below_(other.below_),
+      mutex_(other.mutex_),
+      unlock_(other.unlock_) {
+  persona_scope** link = &this_thread.top;
+  while (*link != nullptr && *link != &other) link = &(*link)->below_;
+  if (*link == nullptr) {
+    fatal_error("the scope is not on the stack of this thread, which alone may move it",
+                "persona_scope");
+  }
+  *link = this;
+}
+
 persona_scope::~persona_scope() {
+  if (persona_ == nullptr) return;
   if (this_thread.top != this) {
     fatal_error("scopes are to be destroyed in the reverse order, by the thread that made them",
                 "~persona_scope");

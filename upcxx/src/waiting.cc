@@ -91,4 +91,11 @@ void wait_until_ready(StateBase* const& state, const char* call, const char* fil
       call, file, int(line));
 }
 
+void refuse_copy() {
+  fatal_error(
+      "the values of the future can only be moved, and another future or a promise has them, too; "
+      "wait_reference() and result_reference() leave them where they are",
+      "future::result");
+}
+
 }  // namespace upcxx::detail

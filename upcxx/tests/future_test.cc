@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <upcxx/upcxx.hpp>
@@ -223,6 +225,20 @@ TEST(Persona, IsHeldByScopes) {
     future<int> answer = upcxx::default_persona().lpc([] { return 2; });
     EXPECT_EQ(answer.wait(), 2);
   }
+  std::mutex mutex;
+  {
+    upcxx::persona_scope first(mutex, extra);
+    upcxx::persona other;
+    std::optional<upcxx::persona_scope> second(std::in_place, other);
+    const upcxx::persona_scope moved(std::move(first));
+    EXPECT_EQ(&upcxx::top_persona_scope(), &*second);
+    second.reset();
+    EXPECT_EQ(&upcxx::top_persona_scope(), &moved);
+    EXPECT_TRUE(extra.active_with_caller());
+    EXPECT_FALSE(mutex.try_lock());
+  }
+  EXPECT_TRUE(mutex.try_lock());
+  mutex.unlock();
   EXPECT_FALSE(extra.active_with_caller());
   EXPECT_EQ(&upcxx::top_persona_scope(), &upcxx::default_persona_scope());
 }

@@ -5,6 +5,7 @@
 #include <new>
 #include <numeric>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -227,11 +228,26 @@ void waits_leave_the_processor() {
   REQUIRE(share < 0.2);
 }
 
-void misuse_of_personas(const std::string& what) {
+void misuse_at_once(const std::string& what) {
   if (what == "thread") {
     upcxx::promise<int> value;
     std::thread([&] { value.get_future().then([](int) {}); }).join();
   }
+  if (what == "throw") {
+    upcxx::rpc_ff(0, [] { throw std::runtime_error("of a callback"); });
+  }
+  if (what == "thrown") {
+    upcxx::rpc(0, [] {}).then([] { throw std::runtime_error("of a callback"); });
+  }
+  if (what == "operation") {
+    const auto number = upcxx::new_<int>(0);
+    upcxx::atomic_domain<int>({upcxx::atomic_op::load}).add(number, 1, std::memory_order_relaxed);
+  }
+  if (what == "kind") {
+    upcxx::static_kind_cast<upcxx::memory_kind::cuda_device>(
+        global_ptr<int, upcxx::memory_kind::any>(upcxx::new_<int>(0)));
+  }
+  if (what == "unshared") upcxx::to_global_ptr(&upcxx::world());
   if (what == "destroyed") {
     upcxx::persona other;
     other.lpc_ff([] {});
@@ -254,7 +270,7 @@ void hang() {
 /// Ends the job with one line.
 void misuse(const std::string& what) {
   if (what == "hang") hang();
-  misuse_of_personas(what);
+  misuse_at_once(what);
   upcxx::rpc_ff(
       upcxx::rank_me(),
       [](const std::string& call) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What a compiler prints of programs that are wrong: in its first error, one sentence on the mistake.
+"""What a compiler prints of programs that are wrong: in its first error, one sentence on the mistake;
+and of a right one with the options that users compile with: nothing.
 
     messages.py COMPILER INCLUDE_FOLDER
 """
@@ -11,6 +12,16 @@ import sys
 MISTAKES = [
     ("std::unique_ptr<int> p; upcxx::rpc(0, [](std::unique_ptr<int>) {}, p);",
      "an argument of the rpc cannot be sent"),
+    ("std::vector<std::unique_ptr<int>> v; upcxx::rpc_ff(0, [](auto&&) {}, v);",
+     "an argument of the rpc cannot be sent"),
+    ("std::array<char, 600> a; upcxx::rpc_ff(0, [](const std::array<char, 600>&) {}, a);",
+     "an argument of the rpc is larger than UPCXX_MAX_RPC_ARG_SIZE: pass a container"),
+    ("std::array<char, 600> a; upcxx::broadcast(a, 0);",
+     "the value is larger than UPCXX_MAX_VALUE_SIZE: pass its address and count"),
+    ("upcxx::global_ptr<int> g; upcxx::rget(g, upcxx::remote_cx::as_rpc([] {}));",
+     "this operation has an operation completion, and neither a source completion nor"),
+    ("std::string s; upcxx::detail::Reader(nullptr).read_into<std::string>(&s);",
+     "the object there would not be destroyed: read_overwrite does that"),
     ("std::string s; upcxx::rpc_ff(0, [s] {});", "the function of the rpc cannot be sent"),
     ("upcxx::rpc_ff(0, [](const char*) {}, \"text\");",
      "a string literal, or another array of C, is no argument of an rpc"),
@@ -30,13 +41,34 @@ MISTAKES = [
      "experimental::broadcast_nontrivial takes others"),
 ]
 
+RIGHT = """
+  auto number = upcxx::new_<int>(3);
+  upcxx::rpc_ff(0, [](upcxx::view<int> in) { (void)in.at(0); },
+                upcxx::make_view(std::vector<int>{1}));
+  upcxx::rpc(0, [](const std::string& in) { return in; }, std::string("text")).wait();
+  upcxx::experimental::rpc_ff_immediate(0, [] {});
+  upcxx::rput(1, number, upcxx::remote_cx::as_rpc([](int) {}, 2));
+  upcxx::when_all(upcxx::rget(number), upcxx::barrier_async()).then([](int) {}).wait();
+  upcxx::delete_(number);
+"""
+OPTIONS = [
+    ["-std=c++17", "-fno-exceptions", "-fno-rtti"],
+    ["-std=c++20", "-fno-exceptions", "-DUPCXX_CODEMODE=1"],
+    ["-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Wshadow", "-Wconversion", "-Wold-style-cast",
+     "-Wnon-virtual-dtor", "-Woverloaded-virtual", "-Wextra-semi"],
+]
+
+
+def compile_statements(compiler, include, options, statements):
+    text = ("#include <memory>\n#include <string>\n#include <upcxx/upcxx.hpp>\n"
+            f"void f();\nvoid f() {{ {statements} }}\n")
+    return subprocess.run(
+        [compiler, "-fsyntax-only", *options, f"-I{include}", "-x", "c++", "-"], input=text,
+        text=True, capture_output=True, check=False)
+
 
 def first_error(compiler, include, statements):
-    text = ("#include <memory>\n#include <string>\n#include <upcxx/upcxx.hpp>\n"
-            f"void f() {{ {statements} }}\n")
-    result = subprocess.run(
-        [compiler, "-std=c++17", "-fsyntax-only", f"-I{include}", "-x", "c++", "-"], input=text,
-        text=True, capture_output=True, check=False)
+    result = compile_statements(compiler, include, ["-std=c++17"], statements)
     if result.returncode == 0:
         return "nothing: it compiles"
     found = re.search(r"error: (.*)", result.stderr)
@@ -51,6 +83,11 @@ def main():
         if expected not in printed:
             failures += 1
             print(f"{statements}\n  expected: {expected}\n  printed: {printed}")
+    for options in OPTIONS:
+        result = compile_statements(compiler, include, options, RIGHT)
+        if result.returncode != 0 or result.stderr:
+            failures += 1
+            print(f"{' '.join(options)}: {result.stderr}")
     print(f"{len(MISTAKES)} mistakes, {failures} failures")
     sys.exit(1 if failures else 0)
 

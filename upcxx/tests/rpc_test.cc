@@ -6,6 +6,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "allocations.h"
+#include "copies.h"
 
 namespace {
 
@@ -101,6 +103,10 @@ struct Older {
     }
   };
 };
+/// Arrives as the base, whose serialization it has.
+struct Inheriting : Custom {
+  std::string more;
+};
 struct Deleted {
   UPCXX_SERIALIZED_DELETE();
 };
@@ -111,6 +117,30 @@ struct Foreign {
   explicit Foreign(int value) : value(value) {}
   Foreign(const Foreign& other) : value(other.value) {}
   int value;
+};
+
+/// Orders, hashes and compares by what it was made with.
+struct Modulo {
+  explicit Modulo(int by) : by(by) {}
+  bool operator()(int a, int b) const { return a % by < b % by; }
+  std::size_t operator()(int a) const { return std::size_t(a % by); }
+  int by;
+};
+struct SameModulo : Modulo {
+  using Modulo::Modulo;
+  bool operator()(int a, int b) const { return a % by == b % by; }
+};
+template <class T>
+struct Numbered {
+  using value_type = T;
+  explicit Numbered(int number) : number(number) {}
+  template <class U>
+  Numbered(const Numbered<U>& other) : number(other.number) {}
+  T* allocate(std::size_t count) { return std::allocator<T>().allocate(count); }
+  void deallocate(T* memory, std::size_t count) { std::allocator<T>().deallocate(memory, count); }
+  friend bool operator==(Numbered a, Numbered b) { return a.number == b.number; }
+  friend bool operator!=(Numbered a, Numbered b) { return a.number != b.number; }
+  int number;
 };
 
 }  // namespace
@@ -134,7 +164,32 @@ T round_trip(const T& value) {
   return upcxx::serialization_traits<T>::deserialized_value(value);
 }
 
+/// Comparators, hashes and allocators without default constructors, and with a state, arrive.
+void state_of_containers() {
+  const std::set<int, Modulo> set({12, 21, 33, 42}, Modulo(10));
+  const auto set_there = round_trip(set);
+  REQUIRE(set_there == set && set_there.key_comp().by == 10 && *set_there.begin() == 21);
+  const std::unordered_map<int, std::string, Modulo, SameModulo> map({{12, "a"}, {21, "b"}}, 4,
+                                                                     Modulo(10), SameModulo(10));
+  REQUIRE(round_trip(map).at(91) == "b");
+  const std::vector<std::string, Numbered<std::string>> texts({"a", "b"}, Numbered<std::string>(3));
+  REQUIRE(round_trip(texts) == texts && round_trip(texts).get_allocator().number == 3);
+  using Text = std::basic_string<char, std::char_traits<char>, Numbered<char>>;
+  REQUIRE(round_trip(Text("text", Numbered<char>(4))).get_allocator().number == 4);
+  using List = std::list<Older, Numbered<Older>>;
+  const auto list = upcxx::serialization_traits<List>::deserialized_value(
+      List({Older{1}, Older{2}}, Numbered<Older>(5)));
+  REQUIRE(list.back() == "2" && list.get_allocator().number == 5);
+  const std::pmr::vector<std::pmr::string> pmr{"a", "b"};
+  REQUIRE(round_trip(pmr) == pmr);
+  const std::forward_list<std::string> forward{"a", "b"};
+  REQUIRE(round_trip(forward) == forward);
+  const std::array<Values, 2> array{Values("a"), Values("b")};
+  REQUIRE(round_trip(array)[1].text == "b!");
+}
+
 void serialization() {
+  state_of_containers();
   REQUIRE(round_trip(Fields(3, "three")) == Fields(3, "three"));
   REQUIRE(round_trip(Values("text")).text == "text!");
   REQUIRE(round_trip(Custom{5}).value == 15);
@@ -143,6 +198,9 @@ void serialization() {
       std::is_same<upcxx::deserialized_type_t<std::vector<Older>>, std::vector<std::string>>::value,
       "elements arrive as their own deserialized type");
   REQUIRE(round_trip(Foreign(9)).value == 9);
+  const Inheriting inheriting{{3}, "more"};
+  static_assert(std::is_same<upcxx::deserialized_type_t<Inheriting>, Custom>::value, "");
+  REQUIRE(upcxx::serialization_traits<Inheriting>::deserialized_value(inheriting).value == 9);
   round_trip(Nothing());
   const std::map<std::string, std::vector<std::pair<char, std::string>>> map{
       {"a", {{'b', "c"}, {'d', ""}}}, {"e", {}}};
@@ -161,13 +219,20 @@ void serialization() {
                     upcxx::is_serializable<std::vector<int>>::value &&
                     !upcxx::is_serializable<Deleted>::value &&
                     !upcxx::is_serializable<DeletedToo>::value &&
-                    !upcxx::is_serializable<std::unique_ptr<int>>::value,
+                    !upcxx::is_serializable<std::unique_ptr<int>>::value &&
+                    !upcxx::is_serializable<std::vector<std::unique_ptr<int>>>::value &&
+                    !upcxx::is_serializable<std::map<int, Deleted>>::value &&
+                    !upcxx::is_serializable<int[3]>::value &&
+                    upcxx::is_serializable<const std::string&>::value,
                 "");
 }
 
 long received = 0;
 int twice(int value) {
   return 2 * value;
+}
+int half(int value) noexcept {
+  return value / 2;
 }
 std::string* where_text() {
   static std::string text = "reference";
@@ -180,6 +245,7 @@ void calls() {
     REQUIRE(rpc(target, [] { return upcxx::rank_me(); }).wait() == target);
     REQUIRE(rpc(target, twice, 21).wait() == 42);
     REQUIRE(rpc(target, &twice, 4).wait() == 8);
+    REQUIRE(rpc(target, half, 4).wait() == 2);
     REQUIRE(rpc(
                 upcxx::world(), target, [me](int x) { return x + me; }, 1)
                 .wait() == me + 1);
@@ -278,9 +344,19 @@ void without_answer() {
                     ++arrived;
                   },
                   object, upcxx::world(), of[std::size_t(peer)], std::string("arrived")));
+  // What it is called with is that of the call.
+  std::vector<int> numbers{1, 2, 3};
+  upcxx::rput(77L, of[std::size_t(peer)],
+              upcxx::remote_cx::as_rpc(
+                  [](const view<int>& in) {
+                    REQUIRE(in[0] == 1 && in[2] == 3);
+                    ++arrived;
+                  },
+                  make_view(numbers)));
+  numbers.assign(3, 0);
   upcxx::discharge();
   REQUIRE(!upcxx::progress_required());
-  while (arrived == 0) upcxx::progress();
+  while (arrived < 2) upcxx::progress();
   // In a callback, too, and what other personas have begun is theirs to wait for.
   upcxx::promise<> discharged;
   upcxx::current_persona().lpc_ff([&] {
@@ -438,6 +514,7 @@ int main(int argc, char**) {
   threads();
   many_events();
   distributed_objects();
+  count_copies();
   upcxx::finalize();
   return 0;
 }

@@ -95,7 +95,7 @@ auto atomic_value(const AtomicCall& call, const completions<Action...>& how) {
   if (address_here(call.target) != nullptr) {
     T value;
     start_atomic(nullptr, call, &value);
-    return completed_now(how, std::as_const(value));
+    return completed_now(-1, how, std::as_const(value));
   }
   auto* const operation = new Transfer<std::tuple<Action...>, T>(how.actions);
   return start(operation, [&] { start_atomic(operation, call, operation->value()); });
@@ -109,7 +109,7 @@ auto atomic_void(const AtomicCall& call, void* result, const completions<Action.
 #endif
   if (address_here(call.target) != nullptr) {
     start_atomic(nullptr, call, result);
-    return completed_now(how);
+    return completed_now(-1, how);
   }
   auto* const operation = new Transfer<std::tuple<Action...>, void>(how.actions);
   return start(operation, [&] { start_atomic(operation, call, result); });

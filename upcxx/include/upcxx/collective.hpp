@@ -40,6 +40,8 @@ auto reduce_value(T value, const Function& function, intrank_t root, const team&
   static_assert(is_sent_as_bytes<T>,
                 "what is reduced is copied as bytes: its type is to be trivially copyable; the "
                 "experimental::..._nontrivial forms take others");
+  require_value_size<T>();
+  require_operation_only<Action...>();
   auto* const operation = new Transfer<std::tuple<Action...>, T, Function>(how.actions, function);
   std::memcpy(operation->value(), &value, sizeof(T));
   return start(operation, [&] {
@@ -53,8 +55,9 @@ auto reduce_array(const T* source, T* destination, std::size_t count, const Func
   static_assert(is_sent_as_bytes<T>,
                 "what is reduced is copied as bytes: its type is to be trivially copyable; the "
                 "experimental::..._nontrivial forms take others");
+  require_operation_only<Action...>();
   auto* const operation =
-      new Transfer<std::tuple<Action...>, void, Function>(how.actions, function);
+      new Transfer<std::tuple<Action...>, void, Function>(how.actions, -1, function);
   return start(operation, [&] {
     start_reduction(operation, source, destination, sizeof(T), count, combine<T, Function>,
                     &operation->kept, root, of);
@@ -129,6 +132,7 @@ inline constexpr detail::op_wrap<detail::Xor, true> op_fast_bit_xor{};
 /// A barrier that does not wait.
 template <class Cx = detail::DefaultCompletions>
 auto barrier_async(const team& of = world(), const Cx& how = {}) {
+  detail::require_operation_only(how);
   auto* const operation =
       new detail::Transfer<std::decay_t<decltype(how.actions)>, void>(how.actions);
   return detail::start(operation, [&] { detail::start_barrier(operation, of); });
@@ -140,6 +144,8 @@ auto broadcast(T value, intrank_t root, const team& of = world(), const Cx& how 
   static_assert(detail::is_sent_as_bytes<T>,
                 "what is broadcast is copied as bytes: its type is to be trivially copyable; "
                 "experimental::broadcast_nontrivial takes others");
+  detail::require_value_size<T>();
+  detail::require_operation_only(how);
   auto* const operation = new detail::Transfer<std::decay_t<decltype(how.actions)>, T>(how.actions);
   std::memcpy(operation->value(), &value, sizeof(T));
   return detail::start(operation, [&] {
@@ -153,6 +159,7 @@ auto broadcast(T* data, std::size_t count, intrank_t root, const team& of = worl
   static_assert(detail::is_sent_as_bytes<T>,
                 "what is broadcast is copied as bytes: its type is to be trivially copyable; "
                 "experimental::broadcast_nontrivial takes others");
+  detail::require_operation_only(how);
   auto* const operation =
       new detail::Transfer<std::decay_t<decltype(how.actions)>, void>(how.actions);
   return detail::start(

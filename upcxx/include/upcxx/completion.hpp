@@ -33,9 +33,10 @@ inline constexpr bool is_eager_by_default = true;
 #endif
 
 // An action has `event`, and makes a Notice for values V... of the event:
-//   future()          a tuple of the future, or an empty one
-//   now(values...)    the event has happened in the call; `future` has it then
-//   later(values...)  the event has happened since, in user progress of the initiating persona
+//   future()              a tuple of the future, or an empty one
+//   now(action, values...)  the event has happened in the call: a tuple of the future
+//   later(values...)      the event has happened since, in user progress of the initiating persona
+// For a remote event a notice is made with the target, and `now` has that instead of values.
 
 template <Event E, bool Eager>
 struct AsFuture {
@@ -54,7 +55,6 @@ struct AsFuture {
       state_->set_values(std::forward<U>(values)...);
       state_->pending = 0;
       state_->run_callbacks();
-      state_->release();
     }
     template <class... U>
     static std::tuple<upcxx::future<V...>> now(AsFuture, U&&... values) {
@@ -127,25 +127,31 @@ struct AsLpc {
   template <class... V>
   class Notice {
    public:
-    explicit Notice(const AsLpc& action) : action_(action) {}
+    explicit Notice(const AsLpc& action) : target_(action.target), function_(action.function) {}
     std::tuple<> future() { return {}; }
     template <class... U>
     void later(U&&... values) {
-      now(action_, std::forward<U>(values)...);
+      call(*target_, std::move(function_), std::forward<U>(values)...);
     }
     template <class... U>
     static std::tuple<> now(const AsLpc& action, U&&... values) {
-      action.target->lpc_ff([function = action.function,
-                             values = std::tuple<V...>(std::forward<U>(values)...)]() mutable {
-        std::apply(
-            [&](auto&&... value) { std::move(function)(std::forward<decltype(value)>(value)...); },
-            std::move(values));
-      });
+      call(*action.target, action.function, std::forward<U>(values)...);
       return {};
     }
 
    private:
-    AsLpc action_;
+    template <class F, class... U>
+    static void call(persona& target, F&& function, U&&... values) {
+      target.lpc_ff([function = std::forward<F>(function),
+                     values = std::tuple<V...>(std::forward<U>(values)...)]() mutable {
+        std::apply(
+            [&](auto&&... value) { std::move(function)(std::forward<decltype(value)>(value)...); },
+            std::move(values));
+      });
+    }
+
+    persona* target_;
+    Function function_;
   };
 };
 
@@ -222,17 +228,6 @@ inline constexpr bool is_blocking = false;
 template <>
 inline constexpr bool is_blocking<AsBlocking<Event::source>> = true;
 
-/// Names the target of an action that sends something there.
-template <class Action>
-void aim(Action& action, intrank_t target) {
-  if constexpr (Action::event == Event::remote) {
-    action.target = target;
-  } else {
-    (void)action;
-    (void)target;
-  }
-}
-
 template <class... T>
 std::tuple<future<T...>> part_of_result(future<T...>&& wanted) {
   return {std::move(wanted)};
@@ -264,11 +259,23 @@ using Notice =
 
 /// The effect of one action on an operation that is complete when its call returns.
 template <class Action, class... V>
-auto notify_now(const Action& action, const V&... values) {
+auto notify_now(intrank_t target, const Action& action, const V&... values) {
+  (void)target;
   if constexpr (Action::event == Event::operation) {
     return Notice<Action, V...>::now(action, values...);
+  } else if constexpr (Action::event == Event::remote) {
+    return Notice<Action, V...>::now(action, target);
   } else {
     return Notice<Action, V...>::now(action);
+  }
+}
+
+template <class Action, class... V>
+Notice<Action, V...> make_notice(intrank_t target, const Action& action) {
+  if constexpr (Action::event == Event::remote) {
+    return Notice<Action, V...>(action, target);
+  } else {
+    return Notice<Action, V...>(action);
   }
 }
 
@@ -278,8 +285,8 @@ class Notices;
 template <class... Action, class... V>
 class Notices<std::tuple<Action...>, V...> {
  public:
-  explicit Notices(const std::tuple<Action...>& actions)
-      : Notices(actions, std::index_sequence_for<Action...>()) {}
+  explicit Notices(const std::tuple<Action...>& actions, intrank_t target = -1)
+      : Notices(actions, target, std::index_sequence_for<Action...>()) {}
 
   auto futures() {
     return std::apply([](auto&... notice) { return std::tuple_cat(notice.future()...); }, notices_);
@@ -292,9 +299,10 @@ class Notices<std::tuple<Action...>, V...> {
 
  private:
   template <std::size_t... I>
-  Notices(const std::tuple<Action...>& actions, std::index_sequence<I...>)
-      : notices_(Notice<Action, V...>(std::get<I>(actions))...) {
+  Notices(const std::tuple<Action...>& actions, intrank_t target, std::index_sequence<I...>)
+      : notices_(make_notice<Action, V...>(target, std::get<I>(actions))...) {
     (void)actions;
+    (void)target;
   }
   template <Event E, std::size_t... I, class... U>
   void later_all(std::index_sequence<I...>, U&&... values) {
@@ -328,7 +336,8 @@ struct operation_cx : detail::Completions<detail::Event::operation> {
 
 namespace detail {
 using DefaultCompletions = decltype(operation_cx::as_future());
-}
+using EagerFuture = decltype(operation_cx::as_eager_future());
+}  // namespace detail
 
 }  // namespace upcxx
 

@@ -27,23 +27,23 @@ inline future<> copy_from_here(const PointerParts& destination, const PointerPar
 
 template <class... Action>
 auto copy_bytes(const PointerParts& destination, const PointerParts& source, std::size_t bytes,
-                completions<Action...> how) {
+                const completions<Action...>& how) {
   require_events<Action...>();
   UPCXXI_CHECK(destination.address != 0 && source.address != 0, "upcxx::copy: an address is null");
-  std::apply([&](auto&... action) { (aim(action, destination.rank), ...); }, how.actions);
   const void* const source_here = address_here(source);
   void* const destination_here = address_here(destination);
   if (source_here != nullptr && destination_here != nullptr) {
     std::memmove(destination_here, source_here, bytes);
-    return completed_now(how);
+    return completed_now(destination.rank, how);
   }
   const intrank_t me = rank_me();
   if (source.rank != me && destination.rank != me && source_here == nullptr &&
       destination_here == nullptr) {
     // Neither end is here: the rank that has the source puts it.
-    return completed_with(rpc(source.rank, copy_from_here, destination, source, bytes), how);
+    return completed_with(rpc(source.rank, copy_from_here, destination, source, bytes),
+                          destination.rank, how);
   }
-  auto* const operation = new Transfer<std::tuple<Action...>, void>(how.actions);
+  auto* const operation = new Transfer<std::tuple<Action...>, void>(how.actions, destination.rank);
   return start(operation, [&] {
     start_copy(operation, destination, source, bytes, (is_blocking<Action> || ...));
   });

@@ -10,7 +10,6 @@
 #ifdef __cpp_impl_coroutine
 
 #include <coroutine>
-#include <exception>
 
 #include <upcxx/when_all.hpp>
 
@@ -26,7 +25,7 @@ namespace detail {
 template <class... T>
 class Awaiting final : public Callback {
  public:
-  explicit Awaiting(const future<T...>& wanted) : wanted_(wanted) {}
+  explicit Awaiting(future<T...> wanted) : wanted_(std::move(wanted)) {}
   Awaiting(const Awaiting&) = delete;
   Awaiting& operator=(const Awaiting&) = delete;
 
@@ -37,7 +36,7 @@ class Awaiting final : public Callback {
     // Otherwise it is never ready.
     if (reinterpret_cast<std::uintptr_t>(state) > 1) state->add(this);
   }
-  decltype(auto) await_resume() const { return wanted_.result(); }
+  decltype(auto) await_resume() { return std::move(wanted_).result(); }
 
   void run(StateBase&) noexcept override { waiter_.resume(); }
   void drop() noexcept override {}
@@ -59,16 +58,7 @@ class CoroutineBase {
   future<T...> get_return_object() { return FutureAccess::make<future<T...>>(state_->retain()); }
   std::suspend_never initial_suspend() const noexcept { return {}; }
   auto final_suspend() const noexcept { return End(); }
-  void unhandled_exception() {
-    try {
-      throw;
-    } catch (const std::exception& thrown) {
-      fatal_error(thrown.what(), "an exception left a coroutine");
-    } catch (...) {
-      fatal_error("of a type that is not derived from std::exception",
-                  "an exception left a coroutine");
-    }
-  }
+  void unhandled_exception() const { end_by_exception("an exception left a coroutine"); }
 
  protected:
   State<T...>* state_;
@@ -88,7 +78,6 @@ class CoroutineBase {
       } else {
         state->run_callbacks();
       }
-      state->release();
     }
     void await_resume() const noexcept {}
   };
@@ -119,8 +108,8 @@ class Coroutine<> : public CoroutineBase<> {
 }  // namespace detail
 
 template <class... T>
-detail::Awaiting<T...> operator co_await(const future<T...>& wanted) {
-  return detail::Awaiting<T...>(wanted);
+detail::Awaiting<T...> operator co_await(future<T...> wanted) {
+  return detail::Awaiting<T...>(std::move(wanted));
 }
 
 }  // namespace upcxx

@@ -16,6 +16,9 @@ namespace detail {
 
 [[noreturn]] UPCXXI_EXPORT void assertion_failed(const char* file, int line, const char* message);
 
+/// In a handler of exceptions: ends the job by the one that is handled.
+[[noreturn]] UPCXXI_EXPORT void end_by_exception(const char* what);
+
 /// For a call that waits, and for one that is collective without waiting: ends the job if the
 /// caller is in a callback.
 UPCXXI_EXPORT void require_unrestricted(const char* call);

@@ -21,6 +21,9 @@ namespace detail {
 UPCXXI_EXPORT void wait_until_ready(StateBase* const& state, const char* call, const char* file,
                                     unsigned line);
 
+/// Values that can only be moved are wanted of a future that shares them.
+[[noreturn]] UPCXXI_EXPORT void refuse_copy();
+
 /// Values that a future may carry in itself.
 template <class T>
 inline constexpr bool is_small_value = std::is_lvalue_reference<T>::value ||
@@ -114,6 +117,17 @@ struct FutureAccess {
   static StateBase* state(const future<T...>& f) {
     return f.state_;
   }
+  /// Returns true if no other future has the values, which may be moved then. `running` is a state
+  /// whose last callback is running.
+  template <class... T>
+  static bool is_only(const future<T...>& f, const StateBase* running) {
+    return f.state_ == nullptr || f.only_holder(running) != nullptr;
+  }
+  template <class... T>
+  static std::tuple<T&&...> move_values(future<T...>& f) {
+    return std::apply([](auto&... value) { return std::tuple<T&&...>(static_cast<T&&>(value)...); },
+                      const_cast<std::tuple<T...>&>(f.values()));
+  }
   /// Takes over a reference.
   template <class Future>
   static Future make(StateBase* state) {
@@ -171,13 +185,21 @@ class future {
   /// All values of a future, which must be ready, as a tuple if there are several, or that of index
   /// I.
   template <int I = -1>
-  decltype(auto) result() const {
-    if constexpr (Chosen<I>::is_one) {
-      // A value, or the reference that the future has.
-      return static_cast<std::tuple_element_t<Chosen<I>::index, Values>>(
-          std::get<Chosen<I>::index>(values()));
-    } else if constexpr (Chosen<I>::is_tuple) {
-      return Values(values());
+  decltype(auto) result() const& {
+    return chosen<I>(values());
+  }
+  /// The values of a future that is no longer needed: those that no other future has are moved.
+  template <int I = -1>
+  decltype(auto) result() && {
+    if constexpr (!small) {
+      if (detail::StateBase* const holder = only_holder()) {
+        return chosen<I>(std::move(detail::State<T...>::values_of(*holder)));
+      }
+    }
+    if constexpr (std::is_copy_constructible<Values>::value) {
+      return chosen<I>(values());
+    } else {
+      detail::refuse_copy();
     }
   }
   /// As references to the values, which are valid as long as this future, or the one that it was
@@ -201,9 +223,15 @@ class future {
   /// Makes user progress until the future is ready. Not in callbacks.
   /// Hang reports name the place of the call.
   template <int I = -1>
-  decltype(auto) wait(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) const {
+  decltype(auto) wait(const char* file = __builtin_FILE(),
+                      unsigned line = __builtin_LINE()) const& {
     wait_for("future::wait", file, line);
     return result<I>();
+  }
+  template <int I = -1>
+  decltype(auto) wait(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) && {
+    wait_for("future::wait", file, line);
+    return std::move(*this).template result<I>();
   }
   template <int I = -1>
   decltype(auto) wait_reference(const char* file = __builtin_FILE(),
@@ -274,6 +302,24 @@ class future {
   static detail::StateBase* never() {
     return reinterpret_cast<detail::StateBase*>(std::uintptr_t(1));
   }
+  template <int I, class From>
+  static decltype(auto) chosen(From&& from) {
+    if constexpr (Chosen<I>::is_one) {
+      // A value, or the reference that the future has.
+      return static_cast<std::tuple_element_t<Chosen<I>::index, Values>>(
+          std::get<Chosen<I>::index>(std::forward<From>(from)));
+    } else if constexpr (Chosen<I>::is_tuple) {
+      return Values(std::forward<From>(from));
+    }
+  }
+  /// The state with the values if no other future refers to it; otherwise nullptr.
+  detail::StateBase* only_holder(const detail::StateBase* running = nullptr) const {
+    UPCXXI_CHECK(is_ready(), "future::result: the future is not ready; wait() waits for it");
+    // A state whose callbacks run has a reference from that.
+    if (!is_shared() || state_->references > (state_ == running ? 2 : 1)) return nullptr;
+    detail::StateBase* const holder = state_->holder();
+    return holder == state_ || holder->references == 1 ? holder : nullptr;
+  }
   bool is_shared() const { return reinterpret_cast<std::uintptr_t>(state_) > 1; }
 
   void copy_values(const future& other) {
@@ -336,6 +382,22 @@ class ThenState<future<T...>, Function> final
 
   /// An exception of the function ends the job. NOLINTNEXTLINE(bugprone-exception-escape)
   void run(StateBase& source) noexcept override {
+#if defined(UPCXX_CODEMODE) || !defined(__cpp_exceptions)
+    go_on(source);
+#else
+    try {
+      go_on(source);
+    } catch (...) {
+      end_by_exception("an exception left a callback of future::then");
+    }
+#endif
+  }
+  void drop() noexcept override {
+    this->release();
+  }
+
+ private:
+  void go_on(StateBase& source) {
     if (is_called_) {
       // What the function returned has become ready.
       forget_function();
@@ -377,9 +439,6 @@ class ThenState<future<T...>, Function> final
       finish();
     }
   }
-  void drop() noexcept override { this->release(); }
-
- private:
   void forget_function() {
     function_.~Function();
     has_function_ = false;
@@ -387,7 +446,6 @@ class ThenState<future<T...>, Function> final
   void finish() {
     this->pending = 0;
     this->run_callbacks_later();
-    this->release();
   }
 
   union {

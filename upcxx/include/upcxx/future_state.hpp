@@ -41,13 +41,13 @@ UPCXXI_EXPORT void require_owner(std::uint32_t persona, const char* call);
 
 class StateBase : public Record {
  public:
-  /// Ready after `pending` fulfilments; the caller has the first reference.
-  explicit StateBase(std::intptr_t pending)
+  /// Ready after `dependencies` fulfilments; the caller has the first reference.
+  explicit StateBase(std::intptr_t dependencies)
       :
 #ifndef UPCXX_CODEMODE
         owner_(current_persona_number()),
 #endif
-        pending(pending),
+        pending(dependencies),
         last_(&first_) {
   }
   StateBase(const StateBase&) = delete;
@@ -80,14 +80,20 @@ class StateBase : public Record {
   }
 
   /// Runs the callbacks of a state whose last dependency is met, and those of states that become
-  /// ready by them.
+  /// ready by them. Takes over a reference.
   void run_callbacks() {
-    if (first_ != nullptr) run_all(this);
+    if (first_ != nullptr) {
+      run_all(this);
+    } else {
+      release();
+    }
   }
   /// The like in a callback: they are run when it has returned.
   void run_callbacks_later() {
-    if (first_ == nullptr) return;
-    retain();
+    if (first_ == nullptr) {
+      release();
+      return;
+    }
     ReadyStates& ready = *this_thread.ready;
     (ready.first == nullptr ? ready.first : ready.last->next_) = this;
     ready.last = this;
@@ -164,7 +170,7 @@ inline StateBase::~StateBase() {
 template <class... T>
 class State : public StateBase {
  public:
-  explicit State(std::intptr_t pending) : StateBase(pending) {}
+  explicit State(std::intptr_t dependencies) : StateBase(dependencies) {}
   ~State() override {
     if (has_values_) values_.~Values();
   }
@@ -180,8 +186,8 @@ class State : public StateBase {
   bool has_values() const { return has_values_ || holder() != this; }
 
   /// The values of a state that is ready.
-  static const Values& values_of(const StateBase& state) {
-    return static_cast<const State*>(state.holder())->values_;
+  static Values& values_of(const StateBase& state) {
+    return static_cast<State*>(state.holder())->values_;
   }
 
  private:

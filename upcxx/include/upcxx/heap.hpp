@@ -40,6 +40,8 @@ void deallocate(global_ptr<T> pointer) {
 
 namespace detail {
 
+[[noreturn]] UPCXXI_EXPORT void throw_bad_shared_alloc(const char* call, std::size_t size);
+
 /// Returns the object constructed in `memory`, which is freed should the constructor throw.
 template <class Construct>
 void construct_or_free(void* memory, Construct&& construct) {
@@ -99,7 +101,7 @@ global_ptr<T> new_(const std::nothrow_t&, Arguments&&... arguments) {
 template <class T, class... Arguments>
 global_ptr<T> new_(Arguments&&... arguments) {
   const global_ptr<T> result = detail::make_one<T>(std::forward<Arguments>(arguments)...);
-  if (result.is_null()) throw bad_shared_alloc("upcxx::new_", sizeof(T));
+  if (result.is_null()) detail::throw_bad_shared_alloc("upcxx::new_", sizeof(T));
   return result;
 }
 /// An array of default-initialised objects.
@@ -110,7 +112,9 @@ global_ptr<T> new_array(std::size_t count, const std::nothrow_t&) {
 template <class T>
 global_ptr<T> new_array(std::size_t count) {
   const global_ptr<T> result = detail::make_array<T>(count);
-  if (result.is_null()) throw bad_shared_alloc("upcxx::new_array", count * sizeof(T));
+  if (result.is_null()) {
+    detail::throw_bad_shared_alloc("upcxx::new_array", count * sizeof(T));
+  }
   return result;
 }
 

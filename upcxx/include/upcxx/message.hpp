@@ -5,6 +5,7 @@
 #define UPCXX_MESSAGE_HPP_
 
 #include <upcxx/job.hpp>
+#include <upcxx/tsan.hpp>
 
 namespace upcxx {
 namespace detail {
@@ -22,7 +23,8 @@ class UPCXXI_EXPORT Message final : public Task {
 
  private:
   friend struct MessageAccess;
-  explicit Message(Run run) : Task(run), is_small_(true), is_block_(true), kibibytes_(0) {}
+  explicit Message(Run function)
+      : Task(function), is_small_(true), is_block_(true), kibibytes_(0) {}
   void free_slow();
 
   bool is_small_;
@@ -38,8 +40,8 @@ static_assert(sizeof(Message) % 16 == 0, "the payload is aligned");
 class CallRecord : public Record, public Task {
  protected:
   /// An answer of up to `room_bytes` is copied to `room`, aligned to 16 bytes.
-  CallRecord(Run run, unsigned char* room, std::size_t room_bytes)
-      : Task(run),
+  CallRecord(Run function, unsigned char* room, std::size_t room_bytes)
+      : Task(function),
         initiator_(&current_persona()),
         room_(room),
         room_bytes_(std::ptrdiff_t(room_bytes)) {}
@@ -98,6 +100,7 @@ class UPCXXI_EXPORT Outgoing {
   /// For the target's master persona, which runs the function of this token (code_token). `call`
   /// is what an answer is for, if there is one; `place` is where it was made.
   void send(std::uint64_t function, CallRecord* call = nullptr, Place place = {}) {
+    if (call != nullptr) address_departs(call);
     if (way_ == Way::small) {
       send_small(target_, function, small_, bytes_);
     } else {

@@ -65,29 +65,30 @@ struct Tree {
   intrank_t shift;
 };
 
+// Values stay where they are: what is done with them leaves their futures as they are.
+
+/// The root's value, when this member has it and has sent it to its children.
 template <class T>
-future<T> send_down(const Tree& tree, std::uint64_t call, T&& value) {
-  tree.for_each_child([&](intrank_t child) { Mailbox<T>::send(*tree.of, child, call, value); });
-  return make_future(std::forward<T>(value));
-}
-template <class T>
-future<T> broadcast_value(const Tree& tree, std::uint64_t call, T&& value) {
-  if (tree.is_root()) return send_down(tree, call, std::forward<T>(value));
-  return Mailbox<T>::receive(call, tree.parent()).then([tree, call](T arrived) {
-    return send_down(tree, call, std::move(arrived));
-  });
+future<T> send_down(const Tree& tree, std::uint64_t call, const future<T>& own) {
+  const future<T> value = tree.is_root() ? own : Mailbox<T>::receive(call, tree.parent());
+  return when_all(value, value.then([tree, call](const T& sent) {
+    tree.for_each_child([&](intrank_t child) { Mailbox<T>::send(*tree.of, child, call, sent); });
+  }));
 }
 template <class T, class Function>
 future<T> combine_up(const Tree& tree, std::uint64_t call, T&& value, const Function& function) {
   future<T> sum = make_future(std::forward<T>(value));
   tree.for_each_child([&](intrank_t child) {
-    sum = when_all(sum, Mailbox<T>::receive(call, child)).then(function);
+    const future<T> more = Mailbox<T>::receive(call, child);
+    const auto is_there = [](const T&) {};
+    sum = when_all(sum.then(is_there), more.then(is_there)).then([sum, more, function] {
+      return T(function(sum.result_reference(), more.result_reference()));
+    });
   });
   if (tree.is_root()) return sum;
-  return sum.then([tree, call](const T& own) {
+  return when_all(sum, sum.then([tree, call](const T& own) {
     Mailbox<T>::send(*tree.of, tree.parent(), call, own);
-    return own;
-  });
+  }));
 }
 
 }  // namespace detail
@@ -107,10 +108,11 @@ inline constexpr detail::op_wrap<detail::Xor, false> op_bit_xor{};
 template <class T, class Cx = upcxx::detail::DefaultCompletions>
 auto broadcast_nontrivial(T&& value, intrank_t root, const team& of = world(), const Cx& how = {}) {
   upcxx::detail::require_order("upcxx::broadcast_nontrivial");
-  return upcxx::detail::completed_with(upcxx::detail::broadcast_value<std::decay_t<T>>(
-                                           upcxx::detail::Tree(of, root), of.next_object_id(),
-                                           std::decay_t<T>(std::forward<T>(value))),
-                                       how);
+  using Value = std::decay_t<T>;
+  return upcxx::detail::completed_with(
+      upcxx::detail::send_down<Value>(upcxx::detail::Tree(of, root), of.next_object_id(),
+                                      make_future(std::forward<T>(value))),
+      -1, how);
 }
 /// The values of all members, combined by `function`, on the root; other members have a part.
 template <class T, class Function, class Cx = upcxx::detail::DefaultCompletions>
@@ -120,7 +122,7 @@ auto reduce_one_nontrivial(T&& value, Function function, intrank_t root, const t
   return upcxx::detail::completed_with(
       upcxx::detail::combine_up<std::decay_t<T>>(upcxx::detail::Tree(of, root), of.next_object_id(),
                                                  std::decay_t<T>(std::forward<T>(value)), function),
-      how);
+      -1, how);
 }
 template <class T, class Function, class Cx = upcxx::detail::DefaultCompletions>
 auto reduce_all_nontrivial(T&& value, Function function, const team& of = world(),
@@ -131,11 +133,10 @@ auto reduce_all_nontrivial(T&& value, Function function, const team& of = world(
   const std::uint64_t down = of.next_object_id();
   using Value = std::decay_t<T>;
   return upcxx::detail::completed_with(
-      upcxx::detail::combine_up<Value>(tree, up, Value(std::forward<T>(value)), function)
-          .then([tree, down](Value sum) {
-            return upcxx::detail::broadcast_value(tree, down, std::move(sum));
-          }),
-      how);
+      upcxx::detail::send_down(
+          tree, down,
+          upcxx::detail::combine_up<Value>(tree, up, Value(std::forward<T>(value)), function)),
+      -1, how);
 }
 
 }  // namespace experimental

@@ -27,7 +27,7 @@ class Task {
  public:
   /// Runs the task, and frees it if it is not needed any more.
   using Run = void (*)(Task*);
-  explicit Task(Run run) : run_(run) {}
+  explicit Task(Run function) : run_(function) {}
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
   void run() { run_(this); }
@@ -196,8 +196,9 @@ class UPCXXI_EXPORT persona_scope {
   persona_scope(Mutex& mutex, persona& with)
       : persona_scope(with, (mutex.lock(), static_cast<void*>(&mutex)),
                       [](void* locked) { static_cast<Mutex*>(locked)->unlock(); }) {}
-  persona_scope(const persona_scope&) = delete;
-  persona_scope& operator=(const persona_scope&) = delete;
+  /// Takes the place of the other one on the stack, by the thread that made it.
+  persona_scope(persona_scope&& other) noexcept;
+  persona_scope& operator=(persona_scope&&) = delete;
   ~persona_scope();
 
  private:
@@ -205,7 +206,7 @@ class UPCXXI_EXPORT persona_scope {
   friend persona_scope& default_persona_scope();
   persona_scope(persona& with, void* mutex, void (*unlock)(void*));
 
-  persona* persona_;
+  persona* persona_;  // nullptr: moved from
   persona_scope* below_;
   void* mutex_;
   void (*unlock_)(void*);
@@ -289,7 +290,6 @@ class Lpc final : public Task {
       delete this;
       state->pending = 0;
       state->run_callbacks();
-      state->release();
     } else if constexpr (std::is_void<Returned>::value) {
       std::move(function_)();
       go_back();

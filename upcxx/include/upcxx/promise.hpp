@@ -43,8 +43,7 @@ class promise {
     if (count == 0 || (state_->pending -= count) > 0) return;
     UPCXXI_CHECK(state_->has_values(),
                  "promise: all dependencies are met, but fulfill_result was not called");
-    const promise keep(*this);
-    state_->run_callbacks();
+    state_->retain()->run_callbacks();
   }
   /// Gives the values, and meets one dependency.
   template <class... U>

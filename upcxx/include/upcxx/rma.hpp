@@ -26,14 +26,13 @@ struct Identity {
 
 template <class... Action>
 auto put(const PointerParts& destination, const void* source, std::size_t bytes,
-         bool source_is_free, completions<Action...> how) {
+         bool source_is_free, const completions<Action...>& how) {
   require_events<Action...>();
-  std::apply([&](auto&... action) { (aim(action, destination.rank), ...); }, how.actions);
   if (void* const here = address_here(destination)) {
     std::memcpy(here, source, bytes);
-    return completed_now(how);
+    return completed_now(destination.rank, how);
   }
-  auto* const operation = new Transfer<std::tuple<Action...>, void>(how.actions);
+  auto* const operation = new Transfer<std::tuple<Action...>, void>(how.actions, destination.rank);
   return start(operation, [&] {
     start_put(operation, destination, source, bytes,
               source_is_free || (is_blocking<Action> || ...));
@@ -54,7 +53,7 @@ template <class T, class... Action>
 auto rput(typename detail::Identity<T>::type value, global_ptr<T> destination,
           const completions<Action...>& how) {
   detail::require_bytes<T>();
-  static_assert(sizeof(T) <= UPCXX_MAX_VALUE_SIZE, "the value is larger than UPCXX_MAX_VALUE_SIZE");
+  detail::require_value_size<T>();
   static_assert(!detail::has_event<detail::Event::source, Action...>,
                 "a value that is passed by itself has no source completion");
   UPCXXI_CHECK(!destination.is_null(), "upcxx::rput: the destination is null");
@@ -83,14 +82,14 @@ auto rput(const T* source, global_ptr<T> destination, std::size_t count) {
 template <class T, class... Action>
 auto rget(global_ptr<const T> source, const completions<Action...>& how) {
   detail::require_bytes<T>();
-  detail::require_events<Action...>();
-  static_assert(sizeof(T) <= UPCXX_MAX_VALUE_SIZE, "the value is larger than UPCXX_MAX_VALUE_SIZE");
+  detail::require_operation_only<Action...>();
+  detail::require_value_size<T>();
   UPCXXI_CHECK(!source.is_null(), "upcxx::rget: the source is null");
   const detail::PointerParts parts = detail::PointerAccess::parts(source);
   if (const void* const here = detail::address_here(parts)) {
     alignas(T) unsigned char value[sizeof(T)];
     std::memcpy(value, here, sizeof(T));
-    return detail::completed_now(how, *std::launder(reinterpret_cast<const T*>(value)));
+    return detail::completed_now(-1, how, *std::launder(reinterpret_cast<const T*>(value)));
   }
   auto* const operation = new detail::Transfer<std::tuple<Action...>, T>(how.actions);
   return detail::start(operation,
@@ -106,12 +105,12 @@ template <class T, class... Action>
 auto rget(global_ptr<const T> source, T* destination, std::size_t count,
           const completions<Action...>& how) {
   detail::require_bytes<T>();
-  detail::require_events<Action...>();
+  detail::require_operation_only<Action...>();
   UPCXXI_CHECK(destination != nullptr && !source.is_null(), "upcxx::rget: an address is null");
   const detail::PointerParts parts = detail::PointerAccess::parts(source);
   if (const void* const here = detail::address_here(parts)) {
     std::memcpy(static_cast<void*>(destination), here, count * sizeof(T));
-    return detail::completed_now(how);
+    return detail::completed_now(-1, how);
   }
   auto* const operation = new detail::Transfer<std::tuple<Action...>, void>(how.actions);
   return detail::start(

@@ -7,6 +7,7 @@
 #define UPCXX_RPC_HPP_
 
 #include <exception>
+#include <memory>
 
 #include <upcxx/message.hpp>
 #include <upcxx/serialization.hpp>
@@ -30,6 +31,8 @@ class network_busy : public std::exception {
 }  // namespace experimental
 
 namespace detail {
+
+[[noreturn]] UPCXXI_EXPORT void throw_network_busy();
 
 /// How an argument travels: a team by its name.
 template <class T>
@@ -98,8 +101,7 @@ std::uint64_t token_of(Function function) {
 /// The function that runs at the target, and sends an answer if the call has one.
 template <bool HasAnswer, class Function, class... A>
 class Execution {
-  using Arguments =
-      std::tuple<deserialized_type_t<Function>, deserialized_type_t<typename Travels<A>::type>...>;
+  using Arguments = ReadValues<Function, typename Travels<A>::type...>;
   using Target = deserialized_type_t<Function>;
 
  public:
@@ -120,9 +122,7 @@ class Execution {
     auto* const message = static_cast<Message*>(task);
     if constexpr ((Travels<A>::may_be_awaited || ...)) {
       auto* const execution = new Execution(message);
-      execution->when_here(std::index_sequence_for<A...>()).then([execution] {
-        execution->run_kept();
-      });
+      execution->when_here().then([execution] { execution->run_kept(); });
     } else if constexpr (is_asynchronous) {
       (new Execution(message))->run_kept();
     } else {
@@ -135,7 +135,7 @@ class Execution {
       : message_(message),
         reader_(message->payload()),
         header_(reader_.read<Header>()),
-        arguments_{reader_.read<Function>(), reader_.read<typename Travels<A>::type>()...} {}
+        arguments_(reader_) {}
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
   ~Execution() { message_->free(); }
@@ -160,14 +160,14 @@ class Execution {
       delete this;
     }
   }
-  template <std::size_t... I>
-  future<> when_here(std::index_sequence<I...>) {
-    return when_all(Travels<A>::when_here(std::get<I + 1>(arguments_))...);
+  future<> when_here() {
+    return arguments_.apply(
+        [](Target&, auto&... argument) { return when_all(Travels<A>::when_here(argument)...); });
   }
-  decltype(auto) call() { return call(std::index_sequence_for<A...>()); }
-  template <std::size_t... I>
-  decltype(auto) call(std::index_sequence<I...>) {
-    return std::move(std::get<0>(arguments_))(Travels<A>::arrives(std::get<I + 1>(arguments_))...);
+  decltype(auto) call() {
+    return arguments_.apply([](Target& function, auto&... argument) -> decltype(auto) {
+      return std::move(function)(Travels<A>::arrives(argument)...);
+    });
   }
   template <class... V>
   void answer(const V&... values) {
@@ -188,18 +188,17 @@ class Execution {
 };
 
 template <class Execution, class Function, class... A>
-void send_call(Outgoing& outgoing, const typename Execution::Header& header, Place place,
-               const Function& function, const A&... arguments) {
-  static const std::uint64_t token = token_of(&Execution::run);
-  Writer writer(outgoing.payload());
+void write_call(unsigned char* payload, const typename Execution::Header& header,
+                const Function& function, const A&... arguments) {
+  Writer writer(payload);
   writer.write(header);
   writer.write(function);
   (writer.write(Travels<A>::departs(arguments)), ...);
-  if constexpr (Execution::has_answer) {
-    outgoing.send(token, header.call, place);
-  } else {
-    outgoing.send(token);
-  }
+}
+template <class Execution>
+std::uint64_t execution_token() {
+  static const std::uint64_t token = token_of(&Execution::run);
+  return token;
 }
 
 #ifdef UPCXX_CODEMODE
@@ -263,14 +262,11 @@ class RpcCall<std::tuple<Action...>, R...> final : public CallRecord {
   static void deliver(Task* task) {
     auto* const call = static_cast<RpcCall*>(task);
     Reader reader(call->answer());
-    // Braces: read in order.
-    std::tuple<deserialized_type_t<R>...> values{reader.read<R>()...};
+    ReadValues<R...> values(reader);
     call->free_answer();
-    std::apply(
-        [&](auto&... value) {
-          call->notices_.template later<Event::operation>(std::move(value)...);
-        },
-        values);
+    values.apply([&](auto&... value) {
+      call->notices_.template later<Event::operation>(std::move(value)...);
+    });
     delete call;
   }
 
@@ -304,6 +300,9 @@ struct CallRequirements {
   static_assert((!std::is_array<A>::value && ...),
                 "a string literal, or another array of C, is no argument of an rpc: pass a "
                 "std::string or std::array, or make_view() of its elements");
+  static_assert(((sizeof(typename Travels<A>::type) <= UPCXX_MAX_RPC_ARG_SIZE) && ...),
+                "an argument of the rpc is larger than UPCXX_MAX_RPC_ARG_SIZE: pass a container or "
+                "make_view() of its elements, or define a larger limit in front of the header");
   static_assert(are_sendable<A...>,
                 "an argument of the rpc cannot be sent: it is not trivially copyable, and has no "
                 "UPCXX_SERIALIZED_FIELDS, UPCXX_SERIALIZED_VALUES or upcxx_serialization");
@@ -329,56 +328,103 @@ auto call(Begin begin, intrank_t target, Place place, const completions<Action..
       target,
       measure(typename Run::Header(), plain, Travels<PlainArgument<A>>::departs(arguments)...),
       begin);
-  if (outgoing.is_refused()) throw experimental::network_busy();
+  if (outgoing.is_refused()) throw_network_busy();
   auto* const record = new Call(how.actions);
   return start(record, [&] {
-    send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {record, job.rank_me}, place,
-                                                         plain, arguments...);
+    write_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing.payload(), {record, job.rank_me},
+                                                          plain, arguments...);
+    outgoing.send(execution_token<Run>(), record, place);
     record->source_is_over();
   });
 }
+/// The execution of a call without an answer.
+template <class Function, class... A>
+struct SilentCall {
+  static_assert(CallRequirements<Function, PlainArgument<A>...>::are_met, "");
+  using type = Execution<false, Plain<Function>, PlainArgument<A>...>;
+};
+template <class Function, class... A>
+using SilentExecution = typename SilentCall<Function, A...>::type;
+
 template <class... Action, class Function, class... A>
 auto call_ff(Begin begin, intrank_t target, const completions<Action...>& how, Function&& function,
              const A&... arguments) {
-  static_assert(CallRequirements<Function, PlainArgument<A>...>::are_met, "");
   static_assert(!has_event<Event::operation, Action...> && !has_event<Event::remote, Action...>,
                 "an rpc_ff has a completion of the source only");
   const Plain<Function>& plain = function;
-  using Run = Execution<false, Plain<Function>, PlainArgument<A>...>;
+  using Run = SilentExecution<Function, A...>;
   Outgoing outgoing(target, measure(plain, Travels<PlainArgument<A>>::departs(arguments)...),
                     begin);
-  if (outgoing.is_refused()) throw experimental::network_busy();
-  send_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing, {}, {}, plain, arguments...);
-  return std::apply(
-      [](const Action&... action) { return as_result(std::tuple_cat(notify_now(action)...)); },
-      how.actions);
+  if (outgoing.is_refused()) throw_network_busy();
+  write_call<Run, Plain<Function>, PlainArgument<A>...>(outgoing.payload(), {}, plain,
+                                                        arguments...);
+  outgoing.send(execution_token<Run>());
+  return completed_now(target, how);
 }
+
+/// A call that is sent later. Its arguments are those of now.
+class KeptCall {
+ public:
+  template <class Function, class... A>
+  static KeptCall make(intrank_t target, const Function& function, const A&... arguments) {
+    using Run = SilentExecution<Function, A...>;
+    KeptCall made(target, execution_token<Run>(),
+                  measure(function, Travels<PlainArgument<A>>::departs(arguments)...));
+    write_call<Run, Function, PlainArgument<A>...>(made.payload_[0].bytes, {}, function,
+                                                   arguments...);
+    return made;
+  }
+  void send() {
+    Outgoing outgoing(target_, bytes_);
+    std::memcpy(outgoing.payload(), payload_[0].bytes, bytes_);
+    outgoing.send(token_);
+  }
+
+ private:
+  struct alignas(16) Unit {
+    unsigned char bytes[16];
+  };
+  KeptCall(intrank_t target, std::uint64_t token, std::size_t bytes)
+      : target_(target),
+        token_(token),
+        bytes_(bytes),
+        payload_(new Unit[bytes / sizeof(Unit) + 1]) {}
+
+  intrank_t target_;
+  std::uint64_t token_;
+  std::size_t bytes_;
+  std::unique_ptr<Unit[]> payload_;
+};
 
 /// Sends a call when an operation has arrived at its target.
 template <class Function, class... A>
 struct AsRpc {
   static constexpr Event event = Event::remote;
-  intrank_t target;
   Function function;
   std::tuple<A...> arguments;
 
   template <class... V>
   class Notice {
    public:
-    explicit Notice(const AsRpc& action) : action_(action) {}
+    Notice(const AsRpc& action, intrank_t target)
+        : call_(std::apply(
+              [&](const A&... argument) {
+                return KeptCall::make(target, action.function, argument...);
+              },
+              action.arguments)) {}
     std::tuple<> future() { return {}; }
-    void later() { now(action_); }
-    static std::tuple<> now(const AsRpc& action) {
+    void later() { call_.send(); }
+    static std::tuple<> now(const AsRpc& action, intrank_t target) {
       std::apply(
           [&](const A&... argument) {
-            call_ff(Begin::always, action.target, completions<>(), action.function, argument...);
+            call_ff(Begin::always, target, completions<>(), action.function, argument...);
           },
           action.arguments);
       return {};
     }
 
    private:
-    AsRpc action_;
+    KeptCall call_;
   };
 };
 
@@ -391,7 +437,7 @@ struct remote_cx {
   static auto as_rpc(Function&& function, A&&... arguments) {
     using Action = detail::AsRpc<std::decay_t<Function>, detail::Kept<std::decay_t<A>>...>;
     return completions<Action>{
-        Action{-1, std::forward<Function>(function),
+        Action{std::forward<Function>(function),
                std::tuple<detail::Kept<std::decay_t<A>>...>(std::forward<A>(arguments)...)}};
   }
 };

@@ -85,7 +85,8 @@ inline constexpr bool has_special = false;
 template <class T>
 inline constexpr bool has_special<T, std::void_t<decltype(sizeof(serialization<T>))>> = true;
 
-/// Specialised for types of the standard library and of this one.
+/// Specialised for types of the standard library and of this one: `type` is what arrives, `Parts`
+/// are what has to be sent for it.
 template <class T>
 struct Serializer;
 
@@ -152,6 +153,8 @@ class Storage {
 template <class T>
 void write_value(class Writer& writer, const T& value);
 template <class T>
+void write_field(class Writer& writer, const T& field);
+template <class T>
 auto read_to(Reader& reader, void* room);
 
 }  // namespace detail
@@ -170,9 +173,10 @@ class Writer {
   /// nullptr: measures.
   explicit Writer(unsigned char* memory) : memory_(memory) {}
 
+  /// A value, or an array of C.
   template <class T>
   void write(const T& value) {
-    write_value(*this, value);
+    write_field(*this, value);
   }
   /// The elements, and how many there were.
   template <class Iterator>
@@ -224,6 +228,9 @@ class Writer {
   std::size_t size_ = 0;
 };
 
+template <class T>
+class ReadValue;
+
 /// Reads what a Writer has written.
 class Reader {
  public:
@@ -235,7 +242,10 @@ class Reader {
     alignas(D) unsigned char room[sizeof(D)];
     struct Guard {
       D* value;
-      ~Guard() { value->~D(); }
+      ~Guard() {
+        // Copies of bytes were not constructed.
+        if constexpr (!is_trivial<T>) value->~D();
+      }
     } guard{read_to<T>(*this, room)};
     return std::move(*guard.value);
   }
@@ -243,9 +253,15 @@ class Reader {
   deserialized_type_t<T>* read_into(void* room) {
     return read_to<T>(*this, room);
   }
+  /// To an object of a type, whose end is not run.
+  template <class T, class U, class = std::enable_if_t<!std::is_void<U>::value>>
+  deserialized_type_t<T>* read_into(U* object) {
+    require_no_destructor<U>();
+    return read_into<T>(static_cast<void*>(object));
+  }
   template <class T, class U>
   void read_into(std::optional<U>& room) {
-    room.emplace(read<T>());
+    room.emplace(std::move(ReadValue<T>(*this).get()));
   }
   template <class T, class U>
   void read_overwrite(U& object) {
@@ -263,6 +279,11 @@ class Reader {
     }
     return first;
   }
+  template <class T, class U, class = std::enable_if_t<!std::is_void<U>::value>>
+  deserialized_type_t<T>* read_sequence_into(U* objects, std::size_t count) {
+    require_no_destructor<U>();
+    return read_sequence_into<T>(static_cast<void*>(objects), count);
+  }
   template <class T, class U>
   void read_sequence_overwrite(U* objects, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) read_overwrite<T>(objects[i]);
@@ -276,8 +297,58 @@ class Reader {
   }
 
  private:
+  template <class U>
+  static constexpr void require_no_destructor() {
+    static_assert(std::is_trivially_destructible<U>::value,
+                  "the object there would not be destroyed: read_overwrite does that, and memory "
+                  "without an object is passed as void*");
+  }
+
   const unsigned char* memory_;
   std::size_t offset_ = 0;
+};
+
+/// A value that is deserialized where it stays: it is neither copied nor moved.
+template <class T>
+class ReadValue {
+ public:
+  using type = deserialized_type_t<T>;
+  explicit ReadValue(Reader& reader) { reader.read_into<T>(room_); }
+  ReadValue(const ReadValue&) = delete;
+  ReadValue& operator=(const ReadValue&) = delete;
+  ~ReadValue() {
+    if constexpr (!is_trivial<T>) get().~type();
+  }
+  type& get() { return *std::launder(reinterpret_cast<type*>(room_)); }
+
+ private:
+  alignas(type) unsigned char room_[sizeof(type)];
+};
+
+/// Values that were written one after the other.
+template <class... T>
+class ReadValues {
+ public:
+  explicit ReadValues(Reader&) {}
+  template <class Use, class... Values>
+  decltype(auto) apply(Use&& use, Values&... values) {
+    return std::forward<Use>(use)(values...);
+  }
+};
+template <class First, class... More>
+class ReadValues<First, More...> {
+ public:
+  explicit ReadValues(Reader& reader) : first_(reader), more_(reader) {}
+  /// Calls `use` with all values.
+  template <class Use, class... Values>
+  decltype(auto) apply(Use&& use, Values&... values) {
+    return more_.apply(std::forward<Use>(use), values..., first_.get());
+  }
+
+ private:
+  // Constructed in this order.
+  ReadValue<First> first_;
+  ReadValues<More...> more_;
 };
 
 template <class Class, class T, class = void>
@@ -292,7 +363,10 @@ inline constexpr bool takes_storage<Class, T,
 template <class Class, class T>
 auto read_by(Reader& reader, void* room) {
   if constexpr (takes_storage<Class, T>) {
-    return Class::deserialize(reader, Storage<T>(room));
+    // What it constructs is another type than T, or the base that T has it from.
+    using Made = std::remove_pointer_t<decltype(Class::deserialize(std::declval<Reader&>(),
+                                                                   std::declval<Storage<T>>()))>;
+    return Class::deserialize(reader, Storage<Made>(room));
   } else {
     return Class::deserialize(reader, room);
   }
@@ -319,13 +393,8 @@ void read_field(Reader& reader, T& field) {
 
 template <class T, class... V>
 T* construct_of_values(Reader& reader, void* room, const std::tuple<V...>*) {
-  // Braces: read in order.
-  std::tuple<deserialized_type_t<V>...> values{reader.read<std::decay_t<V>>()...};
-  return std::apply(
-      [&](auto&&... value) {
-        return ClassAccess::construct<T>(room, std::forward<decltype(value)>(value)...);
-      },
-      std::move(values));
+  return ReadValues<std::decay_t<V>...>(reader).apply(
+      [&](auto&... value) { return ClassAccess::construct<T>(room, std::move(value)...); });
 }
 
 // A container can be sent if its elements can.
@@ -396,9 +465,9 @@ auto read_to(Reader& reader, void* room) {
 UPCXXI_EXPORT std::uint64_t code_token(void (*function)());
 UPCXXI_EXPORT void (*code_address(std::uint64_t token))();
 
-template <class R, class... A>
-struct Serializer<R (*)(A...)> {
-  using type = R (*)(A...);
+template <class Function>
+struct FunctionSerializer {
+  using type = Function;
   static void serialize(Writer& writer, type function) {
     writer.write(code_token(reinterpret_cast<void (*)()>(function)));
   }
@@ -406,13 +475,23 @@ struct Serializer<R (*)(A...)> {
     return ::new (room) type(reinterpret_cast<type>(code_address(reader.read<std::uint64_t>())));
   }
 };
+template <class R, class... A>
+struct Serializer<R (*)(A...)> : FunctionSerializer<R (*)(A...)> {};
+template <class R, class... A>
+struct Serializer<R (*)(A...) noexcept> : FunctionSerializer<R (*)(A...) noexcept> {};
 
 }  // namespace detail
 
-/// True if values of the type can be sent.
+/// True if values of the type can be sent. Of references, what they refer to is sent.
 template <class T>
-struct is_serializable
-    : std::bool_constant<!detail::is_deleted<T> && detail::is_serializable_type<T>> {};
+struct is_serializable : std::bool_constant<!std::is_array<T>::value && !detail::is_deleted<T> &&
+                                            detail::is_serializable_type<T>> {};
+template <class T>
+struct is_serializable<const T> : is_serializable<T> {};
+template <class T>
+struct is_serializable<T&> : is_serializable<T> {};
+template <class T>
+struct is_serializable<T&&> : is_serializable<T> {};
 
 template <class T>
 struct serialization_traits {

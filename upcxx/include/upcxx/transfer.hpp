@@ -19,8 +19,10 @@ class Transfer;
 template <class... Action, class Kept>
 class Transfer<std::tuple<Action...>, void, Kept> final : public Operation {
  public:
-  explicit Transfer(const std::tuple<Action...>& actions, Kept kept = Kept())
-      : Operation(end), kept(std::move(kept)), notices_(actions) {}
+  /// `target` is where a remote completion calls.
+  explicit Transfer(const std::tuple<Action...>& actions, intrank_t target = -1,
+                    Kept needed = Kept())
+      : Operation(end), kept(std::move(needed)), notices_(actions, target) {}
   auto futures() { return notices_.futures(); }
 
   void source_completed() override {
@@ -52,8 +54,8 @@ class Transfer<std::tuple<Action...>, void, Kept> final : public Operation {
 template <class Value, class... Action, class Kept>
 class Transfer<std::tuple<Action...>, Value, Kept> final : public Operation {
  public:
-  explicit Transfer(const std::tuple<Action...>& actions, Kept kept = Kept())
-      : Operation(end), kept(std::move(kept)), notices_(actions) {}
+  explicit Transfer(const std::tuple<Action...>& actions, Kept needed = Kept())
+      : Operation(end), kept(std::move(needed)), notices_(actions) {}
   auto futures() { return notices_.futures(); }
   void* value() { return &value_; }
 
@@ -82,10 +84,10 @@ auto start(Operation* operation, Begin&& begin) {
 
 /// The result of the call of an operation that is over.
 template <class... Action, class... V>
-auto completed_now(const completions<Action...>& how, const V&... values) {
+auto completed_now(intrank_t target, const completions<Action...>& how, const V&... values) {
   return std::apply(
       [&](const Action&... action) {
-        return as_result(std::tuple_cat(notify_now(action, values...)...));
+        return as_result(std::tuple_cat(notify_now(target, action, values...)...));
       },
       how.actions);
 }
@@ -96,7 +98,7 @@ class Following;
 template <class... Action, class... V>
 class Following<std::tuple<Action...>, V...> {
  public:
-  explicit Following(const std::tuple<Action...>& actions) : notices_(actions) {}
+  Following(const std::tuple<Action...>& actions, intrank_t target) : notices_(actions, target) {}
   auto futures() { return notices_.futures(); }
   void follow(const future<V...>& wanted) {
     wanted.then([this](const V&... values) {
@@ -113,13 +115,18 @@ class Following<std::tuple<Action...>, V...> {
 
 /// The result of a call whose operation is over when `wanted` is ready.
 template <class... V, class... Action>
-auto completed_with(const future<V...>& wanted, const completions<Action...>& how) {
-  if (wanted.is_ready()) {
-    return call_with([&](const V&... values) { return completed_now(how, values...); },
-                     wanted.result_tuple());
+auto completed_with(const future<V...>& wanted, intrank_t target,
+                    const completions<Action...>& how) {
+  if constexpr (std::is_same<completions<Action...>, EagerFuture>::value) {
+    return wanted;
+  } else {
+    if (wanted.is_ready()) {
+      return std::apply([&](const V&... values) { return completed_now(target, how, values...); },
+                        wanted.result_reference_tuple());
+    }
+    auto* const following = new Following<std::tuple<Action...>, V...>(how.actions, target);
+    return start(following, [&] { following->follow(wanted); });
   }
-  auto* const following = new Following<std::tuple<Action...>, V...>(how.actions);
-  return start(following, [&] { following->follow(wanted); });
 }
 
 template <class... Action>
@@ -134,6 +141,17 @@ constexpr void require_operation_only() {
                     !has_event<Event::remote, Action...>,
                 "this operation has an operation completion, and neither a source completion nor "
                 "a remote one");
+}
+template <class... Action>
+constexpr void require_operation_only(const completions<Action...>&) {
+  require_operation_only<Action...>();
+}
+/// Requires that values of the type may be passed by themselves.
+template <class T>
+constexpr void require_value_size() {
+  static_assert(sizeof(T) <= UPCXX_MAX_VALUE_SIZE,
+                "the value is larger than UPCXX_MAX_VALUE_SIZE: pass its address and count, or "
+                "define a larger limit in front of the header");
 }
 
 }  // namespace detail

@@ -8,11 +8,13 @@
 #define UPCXX_VIEW_HPP_
 
 #include <iterator>
-#include <stdexcept>
 
 #include <upcxx/serialization.hpp>
 
 namespace upcxx {
+namespace detail {
+[[noreturn]] UPCXXI_EXPORT void throw_out_of_range(const char* call);
+}
 
 /// Deserializes an element each time it is read.
 template <class T>
@@ -27,25 +29,20 @@ class deserializing_iterator {
   deserializing_iterator() : reader_(nullptr), left_(0) {}
   deserializing_iterator(detail::Reader at, std::size_t left) : reader_(at), left_(left) {}
 
-  value_type operator*() const {
-    detail::Reader reader = reader_;
-    return reader.template read<T>();
-  }
-  value_type* deserialize_into(void* room) const {
-    detail::Reader reader = reader_;
-    return reader.template read_into<T>(room);
-  }
+  value_type operator*() const { return behind().template read<T>(); }
+  value_type* deserialize_into(void* room) const { return behind().template read_into<T>(room); }
   template <class U>
   void deserialize_into(std::optional<U>& room) const {
-    room.emplace(**this);
+    behind().template read_into<T>(room);
   }
   template <class U>
   void deserialize_overwrite(U& object) const {
-    detail::Reader reader = reader_;
-    reader.template read_overwrite<T>(object);
+    behind().template read_overwrite<T>(object);
   }
   deserializing_iterator& operator++() {
-    reader_.template read<T>();
+    if (!is_read_) detail::ReadValue<T> skipped(behind());
+    reader_ = behind_;
+    is_read_ = false;
     --left_;
     return *this;
   }
@@ -62,8 +59,17 @@ class deserializing_iterator {
   }
 
  private:
+  /// For reading the element: it is behind it then.
+  detail::Reader& behind() const {
+    is_read_ = true;
+    return behind_ = reader_;
+  }
+
   detail::Reader reader_;
   std::size_t left_;
+  // Once the element has been read, its end is known.
+  mutable detail::Reader behind_{nullptr};
+  mutable bool is_read_ = false;
 };
 
 template <class T>
@@ -95,7 +101,7 @@ class view {
   bool empty() const { return size_ == 0; }
   reference operator[](std::size_t index) const { return begin_[difference_type(index)]; }
   reference at(std::size_t index) const {
-    if (index >= size_) throw std::out_of_range("upcxx::view::at");
+    if (index >= size_) detail::throw_out_of_range("upcxx::view::at");
     return (*this)[index];
   }
   reference front() const { return *begin_; }
@@ -126,6 +132,7 @@ namespace detail {
 template <class T, class Iterator>
 struct Serializer<view<T, Iterator>> {
   using type = view<T>;
+  using Parts = std::tuple<T>;
   static void serialize(Writer& writer, const view<T, Iterator>& elements) {
     writer.write(elements.size());
     const auto bytes = writer.reserve<std::size_t>();

@@ -97,17 +97,17 @@ inline std::size_t total_bytes(const std::vector<Range>& ranges) {
 }
 
 template <class... Action>
-auto move_ranges(Direction direction, intrank_t rank, Ranges ranges, completions<Action...> how) {
+auto move_ranges(Direction direction, intrank_t rank, Ranges ranges,
+                 const completions<Action...>& how) {
   require_events<Action...>();
   UPCXXI_CHECK(total_bytes(ranges.here) == total_bytes(ranges.there),
                "a put or get of several ranges: source and destination have different sizes");
-  std::apply([&](auto&... action) { (aim(action, rank), ...); }, how.actions);
   if (shares_memory(rank)) {
     start_ranges(nullptr, direction, rank, ranges, true);
-    return completed_now(how);
+    return completed_now(rank, how);
   }
   auto* const operation =
-      new Transfer<std::tuple<Action...>, void, Ranges>(how.actions, std::move(ranges));
+      new Transfer<std::tuple<Action...>, void, Ranges>(how.actions, rank, std::move(ranges));
   return start(operation, [&] {
     start_ranges(operation, direction, rank, operation->kept, (is_blocking<Action> || ...));
   });
@@ -115,14 +115,13 @@ auto move_ranges(Direction direction, intrank_t rank, Ranges ranges, completions
 
 template <class... Action>
 auto move_shape(Direction direction, intrank_t rank, const Shape& shape,
-                completions<Action...> how) {
+                const completions<Action...>& how) {
   require_events<Action...>();
-  std::apply([&](auto&... action) { (aim(action, rank), ...); }, how.actions);
   if (shares_memory(rank)) {
     start_strided(nullptr, direction, rank, shape, true);
-    return completed_now(how);
+    return completed_now(rank, how);
   }
-  auto* const operation = new Transfer<std::tuple<Action...>, void>(how.actions);
+  auto* const operation = new Transfer<std::tuple<Action...>, void>(how.actions, rank);
   return start(operation, [&] {
     start_strided(operation, direction, rank, shape, (is_blocking<Action> || ...));
   });

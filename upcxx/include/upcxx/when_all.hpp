@@ -28,10 +28,19 @@ template <class... Futures>
 using Conjoined = typename FutureOfTuples<decltype(std::tuple_cat(
     std::declval<typename Futures::results_type>()...))>::type;
 
-/// Hands `use` the values of ready futures, one after the other.
+/// Hands `use` the values of ready futures, one after the other: as rvalues if no others have them.
+/// `running` is the state whose last callback is running, if that calls.
 template <class Use, class... Futures>
-decltype(auto) with_values(Use&& use, const Futures&... futures) {
-  return std::apply(std::forward<Use>(use), std::tuple_cat(futures.result_reference_tuple()...));
+decltype(auto) with_values(const StateBase* running, Use&& use, Futures&... futures) {
+  if ((FutureAccess::is_only(futures, running) && ...)) {
+    return std::apply(std::forward<Use>(use),
+                      std::tuple_cat(FutureAccess::move_values(futures)...));
+  }
+  if constexpr ((std::is_copy_constructible<typename Futures::results_type>::value && ...)) {
+    return std::apply(std::forward<Use>(use), std::tuple_cat(futures.result_reference_tuple()...));
+  } else {
+    refuse_copy();
+  }
 }
 
 template <class... Futures>
@@ -48,7 +57,9 @@ class WhenAllState final : public StateOf<Conjoined<Futures...>>::type {
 
  private:
   struct Arrival final : Callback {
-    void run(StateBase&) noexcept override { owner->arrived(); }
+    void run(StateBase& source) noexcept override {
+      owner->arrived(next == nullptr ? &source : nullptr);
+    }
     void drop() noexcept override { owner->release(); }
     WhenAllState* owner = nullptr;
   };
@@ -66,29 +77,35 @@ class WhenAllState final : public StateOf<Conjoined<Futures...>>::type {
     this->retain();
     state->add(&arrival);
   }
-  void arrived() {
-    if (--this->pending == 0) {
-      take_values(std::index_sequence_for<Futures...>());
-      this->run_callbacks_later();
+  void arrived(const StateBase* running) {
+    if (--this->pending > 0) {
+      this->release();
+      return;
     }
-    this->release();
+    take_values(running, std::index_sequence_for<Futures...>());
+    this->run_callbacks_later();
   }
   template <std::size_t... I>
-  void take_values(std::index_sequence<I...>) {
+  void take_values(const StateBase* running, std::index_sequence<I...>) {
+    (void)running;
     if constexpr (forwards) {
       (forward_one(std::get<I>(futures_)), ...);
     } else {
-      with_values([&](auto&&... value) { this->set_values(value...); }, std::get<I>(futures_)...);
+      with_values(
+          running,
+          [&](auto&&... value) { this->set_values(std::forward<decltype(value)>(value)...); },
+          std::get<I>(futures_)...);
     }
     futures_ = std::tuple<Futures...>();
   }
   template <class Future>
-  void forward_one(const Future& f) {
+  void forward_one(Future& f) {
     if constexpr (values_in<Future> != 0) {
       StateBase* const state = FutureAccess::state(f);
       if constexpr (is_small_future<Future>) {
         if (state == nullptr) {
-          with_values([&](auto&&... value) { this->set_values(value...); }, f);
+          with_values(
+              nullptr, [&](auto&&... value) { this->set_values(value...); }, f);
           return;
         }
       }
@@ -117,8 +134,12 @@ Conjoined<Futures...> conjoin(Futures&&... futures) {
     if constexpr (one_has_values<Futures...>) {
       return with_the_values(std::move(futures)...);
     } else {
-      return with_values([](auto&&... value) { return Result(typename Result::Now(), value...); },
-                         futures...);
+      return with_values(
+          nullptr,
+          [](auto&&... value) {
+            return Result(typename Result::Now(), std::forward<decltype(value)>(value)...);
+          },
+          futures...);
     }
   }
   return FutureAccess::make<Result>(new WhenAllState<Futures...>(std::move(futures)...));
