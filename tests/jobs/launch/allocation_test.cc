@@ -135,8 +135,9 @@ std::string content_of(const std::string& file) {
   return text.str();
 }
 
-void expect_no_start_files() {
-  for (const auto& entry : std::filesystem::directory_iterator("."))
+/// In the folder of the commands, which no other test has for its working folder.
+void expect_no_start_files(const SystemCommands& commands) {
+  for (const auto& entry : std::filesystem::directory_iterator(commands.folder))
     EXPECT_FALSE(entry.path().filename().string().starts_with(".gexrun-task-")) << entry.path();
 }
 
@@ -145,6 +146,7 @@ TEST(Allocation, OfPbsIsUsedByTasksThatHaveNoInputOrOutput) {
   add_pbsdsh(commands);
   std::ofstream(commands.folder + "/hosts") << "nowhere1\nnowhere1\nnowhere2\n";
   const auto in_allocation = [&commands](std::vector<std::string> words) {
+    words.insert(words.begin(), {"env", "-C", commands.folder});
     Command command(std::move(words));
     command.variable("PATH", commands.path())
         .variable("PBS_JOBID", "7")
@@ -172,7 +174,7 @@ TEST(Allocation, OfPbsIsUsedByTasksThatHaveNoInputOrOutput) {
   EXPECT_EQ(read.status, 7) << read.error;
   EXPECT_EQ(lines_with(read.output, "some input"), 1) << read.output;
   EXPECT_GE(lines_with(read.output, "a b"), 1) << read.output;
-  expect_no_start_files();
+  expect_no_start_files(commands);
 }
 
 TEST(Allocation, OfPbsWhoseTasksAreNotStartedIsReported) {
@@ -181,7 +183,7 @@ TEST(Allocation, OfPbsWhoseTasksAreNotStartedIsReported) {
       << "#!/bin/sh\necho 'pbsdsh: no such node' >&2\nexit 1\n";
   std::filesystem::permissions(commands.folder + "/pbsdsh", std::filesystem::perms::owner_all);
   std::ofstream(commands.folder + "/hosts") << "nowhere1\nnowhere2\n";
-  const Outcome outcome = Command({gexrun, "-n", "2", probe, "who"})
+  const Outcome outcome = Command({"env", "-C", commands.folder, gexrun, "-n", "2", probe, "who"})
                               .variable("PATH", commands.path())
                               .variable("PBS_JOBID", "7")
                               .variable("PBS_NODEFILE", commands.folder + "/hosts")
@@ -190,7 +192,7 @@ TEST(Allocation, OfPbsWhoseTasksAreNotStartedIsReported) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(lines_with(outcome.error, " is lost: "), 1) << outcome.error;
   EXPECT_GE(lines_with(outcome.error, "pbsdsh: no such node"), 1) << outcome.error;
-  expect_no_start_files();
+  expect_no_start_files(commands);
 }
 
 TEST(Allocation, OfTooFewSlotsTakesMoreRanksAHost) {
