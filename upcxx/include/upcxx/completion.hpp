@@ -33,9 +33,9 @@ inline constexpr bool is_eager_by_default = true;
 #endif
 
 // An action has `event`, and makes a Notice for values V... of the event:
-//   future()              a tuple of the future, or an empty one
+//   future()                a tuple of the future, or an empty one
 //   now(action, values...)  the event has happened in the call: a tuple of the future
-//   later(values...)      the event has happened since, in user progress of the initiating persona
+//   later(values...)        it has happened since, in user progress of the initiating persona
 // For a remote event a notice is made with the target, and `now` has that instead of values.
 
 template <Event E, bool Eager>
