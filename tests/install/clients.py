@@ -58,13 +58,15 @@ def labels(tree, everything, first):
 
 
 def built_everywhere(tree, everything):
-    steps = [(headers.silent, tree), (bindings.every_function, tree), (bindings.generators, tree),
-             (bindings.without_bodies, tree),             (bindings.examples, tree), (probes.every_setting, tree), (probes.compilers, tree),
+    steps = [(headers.silent, tree), (bindings.every_function, tree),
+             (bindings.generators, tree, everything), (bindings.without_bodies, tree),
+             (bindings.examples, tree), (probes.every_setting, tree), (probes.compilers, tree),
              (probes.names_of_the_reference, tree), (probes.blanks, tree),
              (probes.upcxx_folders, tree), (probes.links, tree),
              (upcxx_tools.wrapper, tree), (upcxx_tools.settings, tree),
              (probes.plug_ins, tree), (probes.tools_tests, tree),
-             (probes.tools_beside_gasnet, tree), (probes.cmake, tree, everything),
+             (probes.tools_beside_gasnet, tree),
+             (probes.cmake, tree, list(labels(tree, everything, 2))),
              (probes.realm_runtime_mk, tree), (probes.osss, tree), (probes.caffeine, tree),
              (probes.bcl, tree), (probes.pkg_config, tree, "smp", "par", "c11")]
     steps += [(probes.gasnet_tests, tree, *label) for label in labels(tree, everything, 0)]
@@ -80,7 +82,7 @@ def after_the_move(tree, everything):
              (probes.gasnet_tests, tree, "emu", "parsync"),
              (probes.pkg_config, tree, "smp", "par", "c11"), (probes.launchers, tree)]
     if everything:
-        steps += [(probes.cmake, tree, everything), (probes.caffeine, tree),
+        steps += [(probes.cmake, tree, list(labels(tree, everything, 2))), (probes.caffeine, tree),
                   (probes.upcxx, tree, "upcxx-installed", everything), (probes.compilers, tree),
                   (probes.links, tree), (upcxx_tools.settings, tree),
                   (probes.tools_tests, tree), (probes.osss, tree),

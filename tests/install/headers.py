@@ -21,10 +21,14 @@ CXX_STANDARDS = ("c++11", "c++20", "c++2b")
 
 
 def compilers():
+    """Family, C compiler and C++ compiler; of two names of one compiler the first."""
+    seen = set()
     for family in ("gcc", "clang"):
         for suffix in ("", *(f"-{number}" for number in range(13, 30))):
             cxx = {"gcc": "g++", "clang": "clang++"}[family]
-            if shutil.which(family + suffix) and shutil.which(cxx + suffix):
+            found = shutil.which(family + suffix)
+            if found and shutil.which(cxx + suffix) and os.path.realpath(found) not in seen:
+                seen.add(os.path.realpath(found))
                 yield family, family + suffix, cxx + suffix
 
 
