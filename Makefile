@@ -58,7 +58,7 @@ figures figures-quick: packages release ## measure the papers' figures beside ot
 check: packages release ## build, then run one test of every behaviour
 	ctest --preset release --parallel $(TEST_JOBS)
 
-# Where no hosts can be made the script says so, and ends with 77.
+# Where no hosts can be made the script reports that, and ends with 77.
 .PHONY: faults
 faults: packages release ## try what can go wrong in a job of several hosts; prints what came of it (needs root)
 	tests/hosts/faults.py --bin build/release --times 5 || test $$? = 77
@@ -95,7 +95,7 @@ tsan: packages tsan-build ## build and run the tests of check with ThreadSanitiz
 	ctest --preset tsan --parallel $(JOBS)
 
 .PHONY: asan-core tsan-core
-asan-core tsan-core: %-core: packages build/%/build.ninja ## the same for the unit tests and a conformance run over each network
+asan-core tsan-core: %-core: packages build/%/build.ninja ## build and run the unit tests and a conformance run over each network with the sanitizer
 	cmake --build --preset $* --parallel $(JOBS) --target core_tests
 	ctest --preset $* --label-regex '^core$$' --parallel $(CORE_TEST_JOBS)
 

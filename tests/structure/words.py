@@ -3,9 +3,9 @@
 
     words.py ROOT
 
-Identifiers, comments and string literals of C, C++, CMake, Python and shell in the folders FOLDERS
-are checked, and the text of all documents but CHANGELOG.md, which has the words of its time. For each word
-the field's own is printed; docs/glossary.md lists those.
+Identifiers, comments and string literals of all sources and templates in the folders FOLDERS, and of
+FILES, are checked, and the text of all documents but CHANGELOG.md, which has the words of its time. For
+each word the field's own is printed; docs/glossary.md lists those.
 """
 
 import os
@@ -17,7 +17,9 @@ from docs import documents
 FOLDERS = ["apps", "bench", "cmake", "cmd", "examples", "include", "src", "tests", "tools",
            "upcxx"]
 
-SOURCE = re.compile(r"\.(h|hpp|cc|c|def|inc|cmake|py|sh)$|CMakeLists\.txt$|^tools/[\w-]+$")
+FILES = ["Makefile", "CMakeLists.txt", ".ci/run"]
+SOURCE = re.compile(r"\.(h|hpp|cc|c|def|inc|cmake|py|sh|in|txt|map|h2m|f90|rs|go)$|Makefile$|^\.ci/run$|"
+                    r"^tools/[\w-]+$")
 HISTORY = "CHANGELOG.md"
 # They name the words themselves.
 OWN = {"tests/structure/words.py", "tests/structure/words_test.py"}
@@ -94,6 +96,7 @@ def findings(text):
 
 
 def sources(root):
+    yield from (path for path in FILES if os.path.exists(os.path.join(root, path)))
     for folder in FOLDERS:
         for directory, _, names in os.walk(os.path.join(root, folder)):
             for name in names:

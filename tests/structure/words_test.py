@@ -50,6 +50,8 @@ class Words(SeededTree):
         self.catches("# It waits in\n# vain.\nset(a b)\n", "in vain", path="src/CMakeLists.txt")
         self.catches("# The same, once more.\n", "The same", path="cmake/GexTests.cmake")
         self.catches('echo "it tells $1"\n', "tells", path="tests/jobs/run.sh")
+        self.catches("@prefix@\nwait_in_vain = 1\n", "in vain", 2, path="cmake/fragment.mak.in")
+        self.catches("check:\n\t@echo it tells\n", "tells", 2, path="Makefile")
         self.catches("bearer = 1\n", "bearer", path="tests/unit/peer_test.py")
         self.catches("# A rank\n# that is none.\n", "is none", 2, path="tools/draw-rooms")
 
