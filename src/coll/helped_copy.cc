@@ -62,6 +62,8 @@ bool HelpedCopy::help(DirectTeam& team, const Numbered& operation, bool& progres
   const gex_Rank_t other = 1 - team.boards.rank();
   const Description* const there = team.description_of(other, operation);
   if (there == nullptr) return false;
+  // A member that reads the source where it is mapped is faster alone.
+  if (memory_at(request.source).shared()) return true;
   // Acquire: pairs with the member's refusal.
   if (team.word_of(other, operation).load(std::memory_order_acquire) != 0) return true;
   if (!team.access.kernel_reaches(other) &&
