@@ -185,161 +185,150 @@ void add_variables_of_env_command(Options& options) {
   }
 }
 
+/// Takes an option of where and how ranks run. Returns why it is refused; empty: it is taken.
+std::string take_of_place(int option, const std::string& value, Options& options) {
+  if (option == conduit) {
+    if (value.empty()) return "--conduit needs a name";
+    options.conduit = value;
+  } else if (option == hosts) {
+    const std::string why = gex::launch::add_hosts(value, options.hosts);
+    if (!why.empty()) return "--hosts: " + why;
+  } else if (option == hostfile) {
+    const std::string why = gex::launch::add_hosts_of_file(value, options.hosts);
+    if (!why.empty()) return "--hostfile: " + why;
+  } else if (option == map) {
+    if (value != "block" && value != "cyclic")
+      return "--map '" + value + "' is neither block nor cyclic";
+    options.map = value == "cyclic" ? gex::launch::Map::cyclic : gex::launch::Map::block;
+  } else if (option == rsh) {
+    auto words = gex::cmd::shell_words(value);
+    if (!words) return "--rsh '" + value + "' has an open quote";
+    if (words->empty()) return "--rsh needs a command";
+    options.rsh = *std::move(words);
+  } else if (option == prefix) {
+    options.prefix = value;
+  } else if (option == bind) {
+    options.bind = gex::launch::parse_bind(value);
+    if (!options.bind) return "--bind '" + value + "' is " + gex::launch::bind_words;
+  }
+  return {};
+}
+
+/// Takes an option of reports and limits. Returns why it is refused; empty: it is taken.
+std::string take_of_report(int option, const std::string& value, Options& options) {
+  if (option == trace) {
+    if (value.empty()) return "--trace needs the name of a file";
+    // Ranks may have another working directory.
+    std::error_code error;
+    options.trace = std::filesystem::absolute(value, error).string();
+    if (error) return "--trace '" + value + "': " + error.message();
+  } else if (option == hang_after) {
+    options.hang_after = parse_seconds(value);
+    if (!options.hang_after)
+      return "--hang-after '" + value + "' is not a number of seconds above 0";
+  } else if (option == hang_action) {
+    options.hang_action = gex::launch::parse_hang_action(value);
+    if (!options.hang_action) return "--hang-action '" + value + "' is neither report nor end";
+  } else if (option == hang_report) {
+    if (value.empty()) return "--hang-report needs the name of a file";
+    if (const char* const why = why_no_file(value); why != nullptr)
+      return "--hang-report '" + value + "' cannot be written: " + why;
+    options.hang_report = value;
+  } else if (option == timeout) {
+    options.time_limit = parse_seconds(value);
+    if (!options.time_limit) return "--timeout '" + value + "' is not a number of seconds above 0";
+  } else if (option == debugger) {
+    if (value != "gdb" && value != "valgrind")
+      return "--debugger '" + value + "' is neither gdb nor valgrind";
+    options.debugger = value == "gdb" ? Debugger::gdb : Debugger::valgrind;
+  }
+  return {};
+}
+
+/// Takes any option but those that end the reading. Returns why it is refused; empty: it is taken.
+std::string take(int option, const std::string& value, Options& options) {
+  switch (option) {
+    case 'n':
+      options.ranks = parse_ranks(value).value_or(0);
+      if (options.ranks != 0) return {};
+      return "-n '" + value + "' is not a number of ranks from 1 to " +
+             std::to_string(gex::job::max_ranks);
+    case 'E':
+      if (add_variables(value, options)) return {};
+      return "-E '" + value + "' is neither NAME,... nor NAME=VALUE";
+    case 'v':
+      options.verbose = true;
+      return {};
+    case report:
+      options.report = true;
+      return {};
+    case json:
+      options.json = true;
+      return {};
+    case tag_output:
+      options.tag_output = true;
+      return {};
+    case conduit:
+    case hosts:
+    case hostfile:
+    case map:
+    case rsh:
+    case prefix:
+    case bind:
+      return take_of_place(option, value, options);
+    default:
+      return take_of_report(option, value, options);
+  }
+}
+
+/// Completes the options of --report. Returns why they are refused; empty: they are not.
+std::string complete_report(Options& options) {
+  // No program follows, and so no option of a program's.
+  options.json |= std::erase(options.command, "--json") != 0;
+  if (options.command.size() > 1) return "--report takes one JOB";
+  if (options.command.empty()) return {};
+  options.reported_job = parse_process(options.command.front());
+  if (options.reported_job) return {};
+  return "--report '" + options.command.front() + "' is not a process id";
+}
+
+/// Completes the options of a job. Returns why they are refused; empty: they are not.
+std::string complete_job(Options& options) {
+  if (options.json) return "--json is for --report";
+  if (options.ranks == 0) return "the number of ranks is missing: -n N";
+  if (options.command.empty()) return "the program to run is missing";
+  add_variables_of_env_command(options);
+  if (options.hosts.empty()) return {};
+  if (const std::uint64_t slots = gex::launch::slots_of(options.hosts); slots < options.ranks)
+    return std::to_string(options.ranks) + " ranks do not fit into the " + std::to_string(slots) +
+           " slot" + (slots == 1 ? "" : "s") + " of the hosts";
+  if (options.debugger == Debugger::gdb)
+    return "--debugger gdb works on this host only, without --hosts";
+  return {};
+}
+
 }  // namespace
 
 Reading read_command_line(int count, char** arguments) {
   Options options;
-  bool ranks_given = false;
   // The words after the program's name are its arguments.
   const gex::cmd::OptionReader reader("gexrun", count, arguments, "n:E:vh", long_options);
   for (int found; (found = reader.next()) != -1;) {
     std::string value = reader.value();
-    switch (found) {
-      case 'n': {
-        if (std::strcmp(reader.word(), "-np") == 0) {
-          const char* const number = reader.take_word();
-          if (number == nullptr) return reader.refuse<Options>("option -np needs a value");
-          value = number;
-        }
-        const auto ranks = parse_ranks(value);
-        if (!ranks) {
-          return reader.refuse<Options>("-n '" + value + "' is not a number of ranks from 1 to " +
-                                        std::to_string(gex::job::max_ranks));
-        }
-        options.ranks = *ranks;
-        ranks_given = true;
-        break;
-      }
-      case 'E':
-        if (!add_variables(value, options)) {
-          return reader.refuse<Options>("-E '" + value + "' is neither NAME,... nor NAME=VALUE");
-        }
-        break;
-      case 'v':
-        options.verbose = true;
-        break;
-      case 'h':
-        return {{}, usage, 0};
-      case conduit:
-        if (value.empty()) return reader.refuse<Options>("--conduit needs a name");
-        options.conduit = value;
-        break;
-      case hosts:
-        if (std::string why = gex::launch::add_hosts(value, options.hosts); !why.empty()) {
-          return reader.refuse<Options>("--hosts: " + why);
-        }
-        break;
-      case hostfile:
-        if (std::string why = gex::launch::add_hosts_of_file(value, options.hosts); !why.empty()) {
-          return reader.refuse<Options>("--hostfile: " + why);
-        }
-        break;
-      case map:
-        if (value != "block" && value != "cyclic") {
-          return reader.refuse<Options>("--map '" + value + "' is neither block nor cyclic");
-        }
-        options.map = value == "cyclic" ? gex::launch::Map::cyclic : gex::launch::Map::block;
-        break;
-      case rsh:
-        if (auto words = gex::cmd::shell_words(value); words && !words->empty()) {
-          options.rsh = *std::move(words);
-        } else {
-          return reader.refuse<Options>(words ? "--rsh needs a command"
-                                              : "--rsh '" + value + "' has an open quote");
-        }
-        break;
-      case prefix:
-        options.prefix = value;
-        break;
-      case trace: {
-        std::error_code error;
-        if (value.empty()) return reader.refuse<Options>("--trace needs the name of a file");
-        // Ranks may have another working directory.
-        options.trace = std::filesystem::absolute(value, error).string();
-        if (error) return reader.refuse<Options>("--trace '" + value + "': " + error.message());
-        break;
-      }
-      case hang_after:
-        options.hang_after = parse_seconds(value);
-        if (!options.hang_after) {
-          return reader.refuse<Options>("--hang-after '" + value +
-                                        "' is not a number of seconds above 0");
-        }
-        break;
-      case hang_action:
-        options.hang_action = gex::launch::parse_hang_action(value);
-        if (!options.hang_action) {
-          return reader.refuse<Options>("--hang-action '" + value + "' is neither report nor end");
-        }
-        break;
-      case hang_report:
-        if (value.empty()) return reader.refuse<Options>("--hang-report needs the name of a file");
-        if (const char* const why = why_no_file(value); why != nullptr)
-          return reader.refuse<Options>("--hang-report '" + value + "' cannot be written: " + why);
-        options.hang_report = value;
-        break;
-      case report:
-        options.report = true;
-        break;
-      case json:
-        options.json = true;
-        break;
-      case tag_output:
-        options.tag_output = true;
-        break;
-      case bind:
-        options.bind = gex::launch::parse_bind(value);
-        if (!options.bind) {
-          return reader.refuse<Options>("--bind '" + value + "' is " + gex::launch::bind_words);
-        }
-        break;
-      case timeout:
-        options.time_limit = parse_seconds(value);
-        if (!options.time_limit) {
-          return reader.refuse<Options>("--timeout '" + value +
-                                        "' is not a number of seconds above 0");
-        }
-        break;
-      case debugger:
-        if (value != "gdb" && value != "valgrind") {
-          return reader.refuse<Options>("--debugger '" + value + "' is neither gdb nor valgrind");
-        }
-        options.debugger = value == "gdb" ? Debugger::gdb : Debugger::valgrind;
-        break;
-      case version:
-        return reader.version<Options>();
-      default:
-        return reader.refuse_option<Options>(found);
+    if (found == 'h') return {{}, usage, 0};
+    if (found == version) return reader.version<Options>();
+    if (found == ':' || found == '?') return reader.refuse_option<Options>(found);
+    if (found == 'n' && std::strcmp(reader.word(), "-np") == 0) {
+      const char* const number = reader.take_word();
+      if (number == nullptr) return reader.refuse<Options>("option -np needs a value");
+      value = number;
     }
+    const std::string why = take(found, value, options);
+    if (!why.empty()) return reader.refuse<Options>(why);
   }
   options.command.assign(reader.rest().begin(), reader.rest().end());
-  if (options.report) {
-    // No program follows, and so no option of a program's.
-    options.json |= std::erase(options.command, "--json") != 0;
-    if (options.command.size() > 1) return reader.refuse<Options>("--report takes one JOB");
-    if (!options.command.empty()) {
-      options.reported_job = parse_process(options.command.front());
-      if (!options.reported_job) {
-        return reader.refuse<Options>("--report '" + options.command.front() +
-                                      "' is not a process id");
-      }
-    }
-    return {std::move(options), {}, 0};
-  }
-  if (options.json) return reader.refuse<Options>("--json is for --report");
-  if (!ranks_given) return reader.refuse<Options>("the number of ranks is missing: -n N");
-  if (options.command.empty()) return reader.refuse<Options>("the program to run is missing");
-  add_variables_of_env_command(options);
-  if (!options.hosts.empty()) {
-    if (const std::uint64_t slots = gex::launch::slots_of(options.hosts); slots < options.ranks) {
-      return reader.refuse<Options>(std::to_string(options.ranks) + " ranks do not fit into the " +
-                                    std::to_string(slots) + " slot" + (slots == 1 ? "" : "s") +
-                                    " of the hosts");
-    }
-    if (options.debugger == Debugger::gdb) {
-      return reader.refuse<Options>("--debugger gdb works on this host only, without --hosts");
-    }
-  }
+  const std::string why = options.report ? complete_report(options) : complete_job(options);
+  if (!why.empty()) return reader.refuse<Options>(why);
   return {std::move(options), {}, 0};
 }
 
