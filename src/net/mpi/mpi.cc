@@ -157,8 +157,8 @@ const Conduit* load(const Library& library, std::string& error) {
     return nullptr;
   }
   using Entry = const Conduit* (*)();
-  const auto entry = reinterpret_cast<Entry>(dlsym(opened, "gex_conduit_v4"));
-  if (entry == nullptr) error = file.string() + " does not define gex_conduit_v4";
+  const auto entry = reinterpret_cast<Entry>(dlsym(opened, entry_symbol));
+  if (entry == nullptr) error = file.string() + " does not define " + entry_symbol;
   return entry != nullptr ? entry() : nullptr;
 }
 
