@@ -59,6 +59,24 @@ function(gex_precompile target)
   target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
+# GCC 12 takes what it inlines of std::string for mistakes (its bug 105651), and does not take precompiled
+# headers for the system's.
+set(gex_without_warnings_of_precompiled "")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(gex_without_warnings_of_precompiled -Wno-array-bounds -Wno-restrict -Wno-stringop-overread
+    -Wno-stringop-overflow)
+endif()
+
+# gex_program_headers(<target>): a program's sources find the standard headers precompiled. The program has
+# the build's own options.
+add_library(gex_headers_of_programs OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
+target_link_libraries(gex_headers_of_programs PRIVATE gex_flags)
+gex_precompile(gex_headers_of_programs)
+function(gex_program_headers target)
+  target_compile_options(${target} PRIVATE ${gex_without_warnings_of_precompiled})
+  target_precompile_headers(${target} REUSE_FROM gex_headers_of_programs)
+endfunction()
+
 # gex_join_sources(<target> [INLINED]): several sources of the target are compiled as one, where the build
 # allows it. Its sources need names of their own then, even for what is theirs alone. INLINED: as much is
 # inlined as if each were compiled alone.
@@ -77,11 +95,16 @@ function(gex_join_sources target)
   endif()
 endfunction()
 
-# gex_compile_lightly(<sources>...): of the calling folder, which read command lines or write reports:
-# libraries of templates that take longer to optimise than to run.
+# gex_compile_lightly(<sources of the calling folder>... | TARGET <target>): what starts processes, reads
+# command lines or writes reports takes longer to optimise than to run.
 function(gex_compile_lightly)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET" "")
   if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -O1)
+    if(arg_TARGET)
+      target_compile_options(${arg_TARGET} PRIVATE -O1)
+    else()
+      set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -O1)
+    endif()
   endif()
 endfunction()
 
@@ -151,6 +174,7 @@ endfunction()
 function(gex_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE gex_flags)
+  gex_program_headers(${name})
   gex_room_of(room ${ARGN})
   if(room)
     gex_link_rooms(${name} ${room})
@@ -205,5 +229,7 @@ function(gex_upcxx_client name)
   # As for the library.
   if(GEX_SANITIZE MATCHES "undefined")
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
+  else()
+    gex_program_headers(${name})
   endif()
 endfunction()

@@ -53,13 +53,8 @@ set_target_properties(gex_test_headers_MODULE PROPERTIES POSITION_INDEPENDENT_CO
 # standard headers precompiled. OPTIMISED: with the build's own options. MODULE: as LIGHT, for objects that
 # modules have, too.
 function(gex_test_headers target kind)
-  # GCC 12 takes what it inlines of std::string for mistakes (its bug 105651), and does not take
-  # precompiled headers for the system's.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overread
-      -Wno-stringop-overflow)
-  endif()
-  target_compile_options(${target} PRIVATE ${gex_test_options_${kind}})
+  target_compile_options(${target} PRIVATE ${gex_without_warnings_of_precompiled}
+    ${gex_test_options_${kind}})
   if(kind STREQUAL "MODULE")
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   endif()

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -68,9 +69,14 @@ using Types =
     testing::Types<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, float, double>;
 TYPED_TEST_SUITE(AtomicOperations, Types);
 
-/// `perform(at, operation, operand 1, operand 2)` for random operands; what it leaves and returns.
-template <class T, class Perform>
-void expect_arithmetic(Perform perform) {
+/// Performs an operation; returns the value before, if the operation fetches. Of one type for all,
+/// so that what follows is compiled once for each type of the target.
+using Perform = std::function<std::uint64_t(void* at, gex_OP_t operation, std::uint64_t operand1,
+                                            std::uint64_t operand2)>;
+
+/// Compares what `perform` leaves and returns for random operands with plain arithmetic.
+template <class T>
+void expect_arithmetic(const Perform& perform) {
   atomic_arithmetic::Values<T> values(TypeOf<T>::value);
   struct {
     Bits<T> before = 0x5a5a5a5a;
