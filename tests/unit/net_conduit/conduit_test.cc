@@ -49,7 +49,7 @@ TEST_P(ConduitPromise, LimitsAreUsableAndEqualOnAllRanks) {
 TEST_P(ConduitPromise, EveryMessageArrivesOnceAndWholeBetweenAllPairs) {
   for (const std::uint32_t ranks : {1u, 2u, 4u}) {
     on_ranks(ranks, false, [&](const Host& host, const Limits& limits) {
-      constexpr std::uint32_t per_peer = 300;
+      constexpr std::uint32_t per_peer = 150;
       const std::uint32_t expected = per_peer * (host.size - 1);
       std::vector<std::vector<int>> asked(host.size, std::vector<int>(per_peer));
       auto answered = asked;
@@ -271,7 +271,7 @@ TEST_P(ConduitPromise, NothingIsLeftAfterDetach) {
 
 TEST_P(ConduitPromise, ThreadsMaySendAndPollAtTheSameTime) {
   on_ranks(2, true, [&](const Host& host, const Limits& limits) {
-    constexpr std::uint32_t threads_each = 3, per_thread = 400;
+    constexpr std::uint32_t threads_each = 3, per_thread = 200;
     constexpr std::uint32_t total = threads_each * per_thread;
     const std::uint32_t peer = 1 - host.rank;
     std::vector<std::atomic<int>> asked(total), answered(total);

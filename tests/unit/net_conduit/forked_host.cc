@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t exchange_room = 4096;
 constexpr unsigned seconds_until_stuck = 100;
 
-/// What the processes of one job share.
+/// The state that the processes of one job share.
 struct Shared {
   std::atomic<std::uint32_t> arrived;
   std::atomic<std::uint32_t> generation;

@@ -25,9 +25,9 @@ namespace gex::net::test {
 
 struct JobOptions {
   bool threaded = false;
-  /// What env_integer answers; a name with "@RANK" holds for that rank only.
+  /// The answers of env_integer; a name with "@RANK" holds for that rank only.
   std::map<std::string, std::int64_t> environment;
-  /// What env_text answers; null for others.
+  /// The answers of env_text; null for others.
   std::map<std::string, std::string> texts;
   /// Host index of each rank; empty: all on host 0.
   std::vector<std::uint32_t> hosts;
@@ -56,7 +56,7 @@ void barrier();
 /// As above, calling `turn` again and again until all have come.
 void barrier(const std::function<void()>& turn);
 
-/// What a one-sided operation is given as target: how often it was completed.
+/// The target of a one-sided operation: how often it was completed.
 using Completion = std::atomic<int>;
 
 using Handler = std::function<void(std::uint32_t, Channel, const void*, std::size_t)>;

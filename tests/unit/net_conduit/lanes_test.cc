@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t threads_each = 4;
 
-/// What threads of a rank have in common.
+/// The common state of a rank's threads.
 struct Counters {
   std::atomic<std::uint32_t> received{0};
   std::atomic<std::uint32_t> idle{0};            ///< threads that have sent everything

@@ -153,7 +153,7 @@ TEST_P(OneSidedPromise, WhatIsDoneIsThereForAMessageThatFollows) {
       2, false,
       [&](const Host& host, const Limits&, const std::vector<Published>& all,
           unsigned char* segment) {
-        constexpr std::uint32_t rounds = 200;
+        constexpr std::uint32_t rounds = 100;
         constexpr std::size_t size = 40000;
         std::uint32_t seen = 0;
         current_handler = [&](std::uint32_t, Channel channel, const void* data, std::size_t bytes) {
@@ -189,7 +189,7 @@ TEST_P(OneSidedPromise, ThreadsMayPutAndGetAtTheSameTime) {
   on_ranks_with_segments(
       2, true,
       [&](const Host& host, const Limits&, const std::vector<Published>& all, unsigned char*) {
-        constexpr std::uint32_t threads_each = 3, rounds = 100;
+        constexpr std::uint32_t threads_each = 3, rounds = 50;
         constexpr std::size_t part = std::size_t{64} << 10;
         const std::uint32_t peer = 1 - host.rank;
         const auto work = [&](std::uint32_t thread) {
