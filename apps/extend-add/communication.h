@@ -1,5 +1,5 @@
 #pragma once
-// What a library of communication does here: upcxx/ and mpi/ have one implementation each.
+// The interface to a library of communication: upcxx/ and mpi/ have one implementation each.
 
 #include "fronts.h"
 

@@ -5,8 +5,8 @@
 namespace extend_add {
 namespace {
 
-/// What element (row, column) of a front is before anything is added: a small whole number, so that
-/// sums are the same in any order.
+/// The value of element (row, column) of a front before anything is added: a small whole number, so
+/// that sums are the same in any order.
 double initial(int front, int row, int column) {
   std::uint64_t mixed =
       (std::uint64_t(front) << 40) ^ (std::uint64_t(row) << 20) ^ std::uint64_t(column);

@@ -41,7 +41,7 @@ struct Front {
   Cyclic columns;
 
   int grid_size() const { return rows.parts * columns.parts; }
-  /// What `rank` has of the grid's rows and columns, if is_on(rank).
+  /// `rank` has a place in the grid if is_on(rank).
   bool is_on(int rank) const { return rank >= first_rank && rank < first_rank + grid_size(); }
   int grid_row(int rank) const { return (rank - first_rank) % rows.parts; }
   int grid_column(int rank) const { return (rank - first_rank) / rows.parts; }

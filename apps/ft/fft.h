@@ -21,8 +21,8 @@ struct Shape {
   std::size_t out_stride;
 };
 
-/// What FFTW has measured so far in this process, as a text. A process that takes it over need not
-/// measure the same shapes again.
+/// The measurements of FFTW so far in this process, as a text. A process that takes them over need
+/// not measure the same shapes again.
 std::string export_wisdom();
 void import_wisdom(const char* text);
 

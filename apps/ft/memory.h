@@ -1,5 +1,5 @@
 #pragma once
-// What a rank keeps in its segment. Everything large lies there, so that one refusal covers it all.
+// The contents of a rank's segment. Everything large lies there, so that one refusal covers it all.
 
 #include <array>
 #include <cstddef>

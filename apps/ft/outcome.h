@@ -9,7 +9,7 @@
 
 namespace ft {
 
-/// What the root has after a run; on the other ranks it is empty.
+/// The results that the root has after a run; on the other ranks it is empty.
 struct Outcome {
   std::string variant;
   double seconds = 0;

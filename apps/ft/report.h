@@ -1,5 +1,5 @@
 #pragma once
-// What the root prints.
+// The root's output.
 
 #include <string>
 #include <vector>

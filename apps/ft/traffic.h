@@ -4,7 +4,7 @@
 
 namespace ft {
 
-/// What one rank's transposes cost it.
+/// The cost of one rank's transposes.
 struct Traffic {
   std::uint64_t messages = 0;  ///< Messages to itself included, as Table 1 counts them.
   std::uint64_t bytes = 0;

@@ -22,7 +22,7 @@ class WorkPlanes {
   /// A plane to write to; waits for one if all are under way.
   Complex* acquire(Communication& communication);
 
-  /// What was sent from the plane acquired last is complete when `pending` is.
+  /// The sends from the plane acquired last are complete when `pending` is.
   void release(Communication::Pending pending) { std::swap(pending_[current_], pending); }
 
   /// Waits for all.
@@ -74,7 +74,7 @@ class Transform {
   Layout layout() const { return result_layout_; }
   const Transpose& transpose() const { return transpose_; }
 
-  /// What the library has to expect of a run.
+  /// Arrivals that the library has to expect in a run.
   std::vector<Arrival> arrivals() const {
     return Communication::kIsTwoSided ? variant_.arrivals(transpose_) : std::vector<Arrival>();
   }

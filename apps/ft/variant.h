@@ -92,7 +92,7 @@ std::vector<std::string> variant_names();
 /// The variant of that name, or none.
 std::unique_ptr<Variant> make_variant(const std::string& name);
 
-/// What gex/ or mpi/ adds to them.
+/// Names of the variants that gex/ or mpi/ adds to them.
 std::vector<std::string> library_variant_names();
 std::unique_ptr<Variant> make_library_variant(const std::string& name);
 

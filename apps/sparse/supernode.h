@@ -1,5 +1,5 @@
 #pragma once
-// What a factor of a sparse matrix looks like, before it is computed.
+// The structure of a factor of a sparse matrix, before it is computed.
 
 #include <vector>
 

@@ -109,7 +109,7 @@ struct Nest {
   Nest(unsigned dims, std::size_t element_bytes, std::size_t elements);
 };
 
-/// What of "strided.3" stands behind the point; 0: the name begins otherwise.
+/// The number behind the point of "strided.3"; 0: the name begins otherwise.
 unsigned dimensions_of(const std::string& name, const char* begin = "strided.");
 
 /// Measures what the command line asks for. Ends the program with status 2 if it is wrong.

@@ -199,7 +199,7 @@ class Gex final : public peers::Library {
         "medium"};
   }
 
-  /// What rank 0 does alone; the others wait in the barrier behind it.
+  /// Runs on rank 0 alone; the others wait in the barrier behind it.
   template <class Body>
   Repeated by_root(Body body) {
     return [this, body](std::uint64_t n) {
@@ -365,7 +365,7 @@ class Gex final : public peers::Library {
     GASNET_BLOCKUNTIL(requests >= served_);
   }
 
-  /// What puts come to in shared memory.
+  /// The copies that puts are in shared memory.
   Repeated copies(std::size_t bytes) {
     if (from_root(peer_here_ != nullptr) == 0) return {};
     return by_root([this, bytes](std::uint64_t n) {

@@ -205,7 +205,7 @@ class Search {
   std::deque<std::uint64_t> nodes_;
   long counts_[2] = {};  ///< Nodes that were added here, and visited.
   std::deque<MPI_Request> sends_;
-  std::deque<std::vector<std::uint64_t>> answers_;  ///< What is sent by them.
+  std::deque<std::vector<std::uint64_t>> answers_;  ///< Buffers of `sends_`.
   bool is_asked_ = false;
   int next_ = 0;
 };

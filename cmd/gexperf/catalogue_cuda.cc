@@ -73,7 +73,7 @@ Row first_put() {
   return made;
 }
 
-/// What a kernel would gain for small puts.
+/// The gain of a kernel for small puts.
 Row kernel_put() {
   Row made{.name = "cuda.put.kernel.8",
            .group = Group::cuda,

@@ -12,7 +12,7 @@ namespace gextrace {
 
 namespace {
 
-/// What a question or an answer without data has, since GOAL has no empty messages.
+/// The size of a question or an answer without data, since GOAL has no empty messages.
 constexpr std::uint64_t empty_bytes = 1;
 
 /// One rank's lines. Each step requires those that the program has before it.

@@ -32,8 +32,8 @@ class HostPorts {
  public:
   HostPorts(const Machine& machine, std::uint32_t ranks);
 
-  /// What is at the sender's port at `now`: when its first byte is at the target's port. Not within
-  /// a host.
+  /// Returns when the first byte of a message that is at the sender's port at `now` is at the
+  /// target's port. Not within a host.
   double send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, double now);
   /// That is at the target's port at `now`: when its last byte has come.
   double receive(std::uint32_t to, std::uint64_t bytes, double now);

@@ -76,7 +76,7 @@ std::string text_of(Step::Kind kind) {
   return kind == Step::Kind::put ? "puts" : kind == Step::Kind::get ? "gets" : "messages";
 }
 
-/// What the first has beyond the second; nothing if it lacks something of that.
+/// Returns by how much the first exceeds the second; nothing if it lacks something of that.
 std::optional<Volumes> difference(const Volumes& one, const Volumes& other) {
   Volumes more = one;
   for (const auto& [key, volume] : other) {

@@ -1,5 +1,6 @@
 #pragma once
-// What the ranks of a job do between two collectives of all of them, where all ranks do alike.
+// The communication of a job's ranks between two collectives of all of them, where all ranks do
+// alike.
 
 #include <cstdint>
 #include <limits>
@@ -11,8 +12,8 @@
 
 namespace gextrace {
 
-/// What each rank sends, puts or gets, to or from all other ranks alike, or those so far from it;
-/// or what passes between rank 0 and all others, begun by it or by them.
+/// The data that each rank sends, puts or gets, to or from all other ranks alike, or those so far
+/// from it; or what passes between rank 0 and all others, begun by it or by them.
 struct Traffic {
   static constexpr std::int64_t all = 0;
   static constexpr std::int64_t with_first = std::numeric_limits<std::int64_t>::max();

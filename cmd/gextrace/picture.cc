@@ -15,7 +15,7 @@ constexpr double width = 1000, left = 90, right = 20, top = 50;
 constexpr double lane_height = 56, bar_height = 13;
 constexpr unsigned max_depth = 4;  ///< bars of a lane, one within another
 constexpr std::size_t max_lanes = 32;
-/// What is narrower is not drawn, so that the file of a long trace stays a picture.
+/// Narrower spans are not drawn, so that the file of a long trace stays a picture.
 constexpr double min_width = 0.15;
 
 struct Color {

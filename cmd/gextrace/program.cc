@@ -140,7 +140,7 @@ class Reader {
   std::uint64_t set_up_calls() const { return set_up_calls_; }
 
  private:
-  /// What has begun and is not awaited yet.
+  /// Operations that have begun and are not awaited yet.
   struct Pending {
     Step::Kind kind;
     std::uint32_t number;

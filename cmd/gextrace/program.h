@@ -1,5 +1,6 @@
 #pragma once
-// What the ranks of a recorded job do, without when: the steps that a replay takes (replay.h).
+// The actions of the ranks of a recorded job, without times: the steps that a replay takes
+// (replay.h).
 //
 // Time in the client's code and in its handlers is kept. Time within calls is not: a replay
 // computes it. The library's own messages are not kept either, since another network has others.
@@ -45,7 +46,7 @@ struct ProgramMessage {
   std::uint64_t bytes;
 };
 
-/// What its messages are like.
+/// The pattern of its messages.
 enum class CollectiveShape : std::uint8_t {
   barrier,
   broadcast,

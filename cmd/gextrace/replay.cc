@@ -248,7 +248,7 @@ class Simulation {
     std::uint32_t host = 0;  ///< of a barrier's message: the target, by its number in the barrier
     unsigned round = 0;
   };
-  /// What happens next.
+  /// The next event.
   struct Due {
     enum class What : std::uint8_t { rank, departure, arrival, barrier };
     double at;

@@ -19,7 +19,7 @@ struct Sums {
 /// Reads NAME.sums; empty if there is no such file, or it is of another build.
 std::optional<Sums> read_sums(const std::string& name);
 
-/// What a row counts: "call", "waiting for", ...
+/// The thing that a row counts: "call", "waiting for", ...
 const char* kind_of(const gex::trace::Sum& row);
 
 }  // namespace gextrace

@@ -48,7 +48,7 @@ class Example {
  public:
   static std::unique_ptr<Example> attach(const Host& host, Limits& limits);
   Example(const Host& host, Mailbox* mailboxes) : host_(host), mailboxes_(mailboxes) {}
-  /// What was sent stays in the memory of those that still have it mapped.
+  /// Messages that were sent stay in the memory of those that still have it mapped.
   ~Example() { munmap(mailboxes_, size_of(host_)); }
 
   SendResult send(Channel channel, uint32_t peer, std::span<const Piece> pieces);

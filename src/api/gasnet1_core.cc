@@ -56,7 +56,7 @@ constinit thread_local gex::PollPatience empty_polls __attribute__((tls_model("i
 /// The calling thread's wait for a condition of the client's.
 constinit thread_local gex::Patience condition_wait
     __attribute__((tls_model("initial-exec"))){gex::WaitKind::client};
-/// What its last sleep was followed by.
+/// The event that followed its last sleep.
 enum class LastSleep : std::uint8_t { none, message, silence };
 constinit thread_local LastSleep last_sleep __attribute__((tls_model("initial-exec"))) =
     LastSleep::none;
@@ -69,7 +69,7 @@ bool look_once_more(void*) noexcept {
   return has_progressed;
 }
 
-/// What a client waits for may be stored by a put, which rings no bell.
+/// A client may wait for a put, which rings no bell.
 [[gnu::cold, gnu::noinline]] void sleep_between_polls() noexcept {
   constexpr std::uint64_t nap_ns = 50'000;
   gex::sleep_until_rung(nap_ns, look_once_more, nullptr);

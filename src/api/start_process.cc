@@ -86,7 +86,7 @@ bool has_progress_thread() {
   return self.threaded && self.job->size() > 1;
 }
 
-/// What a rank wishes by a variable that has no default.
+/// A rank's wish by a variable that has no default.
 enum class Wish : std::uint32_t { none, no, yes };
 
 Wish wish_of(env::Variable variable) {

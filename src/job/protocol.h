@@ -134,7 +134,8 @@ inline constexpr std::size_t max_least = 256;
 struct Departure {
   int code = 0;          ///< the exit status
   bool by_exit = false;  ///< it called exit or returned from main, not gasnet_exit
-  /// What all ranks would finalize together is open in this process, which cannot finalize it.
+  /// A library that all ranks would finalize together is open in this process, which cannot
+  /// finalize it.
   bool stays_open = false;
 
   /// Returns true if the whole job ends: by any departure but exit(0) or a return from main with 0.

@@ -25,8 +25,8 @@ using Fault = std::optional<std::string>;
 /// A sequence of exchanges; a barrier is an exchange of no bytes. The ranks of a host contribute to
 /// their guardian's object. With several hosts, the guardians contribute the results to that of the
 /// process above them, an agent that starts hosts or gexrun, and each such agent to the one above
-/// it. What is the least is combined at each of them, so that it is as large between hosts as it is
-/// for a rank.
+/// it. Exchanges of the least are combined at each of them, so that they are as large between hosts
+/// as for a rank.
 class Gather {
  public:
   /// Each of these is a contributor, on behalf of those ranks, unless it has none.
@@ -46,7 +46,7 @@ class Gather {
     return received_[contributor].finished;
   }
 
-  /// What has come of a complete exchange.
+  /// The result of a complete exchange.
   struct Result {
     std::uint32_t sequence;
     job::Exchange kind;

@@ -87,7 +87,7 @@ ThreadTrace* make_thread_trace(std::uint32_t thread) {
   return made;
 }
 
-/// What other threads record meanwhile may be left out.
+/// Records of other threads meanwhile may be left out.
 void add_sums_of_rank() noexcept {
   if (sums_added.exchange(true, std::memory_order_relaxed)) return;
   for (ThreadTrace* one = summed.load(std::memory_order_acquire); one != nullptr; one = one->next)

@@ -221,7 +221,7 @@ class Neighborhood {
     std::atomic<std::int32_t> process;
   };
   MemberFacts& facts_of(std::uint32_t member) const noexcept;
-  /// What a member shows has lines of its own.
+  /// The lines of a member in which it shows something, one for each kind.
   enum FactsLine : std::uint32_t { unanswered, facts, progress_bell, waiting_bell, count };
   std::byte* facts_line(std::uint32_t member, FactsLine line) const noexcept {
     return base_ + facts_offset_ + (std::uint64_t{member} * FactsLine::count + line) * cache_line;

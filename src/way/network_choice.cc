@@ -38,7 +38,7 @@ void check_limits() {
           self.network.key_bytes, net::max_key_bytes);
 }
 
-/// What the network's library has initialized in this process is finalized with the job.
+/// The network's library finalizes with the job whatever it has initialized in this process.
 void set_finalizer_of_network() {
   using Standing = job::Finalizer::Standing;
   const net::Conduit& conduit = *process().conduit;

@@ -41,7 +41,7 @@ struct FreeInfo {
 using Info = std::unique_ptr<fi_info, FreeInfo>;
 using Ask = std::function<void(fi_info& hints)>;
 
-/// What a client offers and asks for, before `ask` changes it.
+/// The hints of a client, before `ask` changes them.
 Info usual_hints();
 /// The answer to the usual hints; null, and `error`, if there is none.
 Info look_up(const Ask& ask = {}, int* error = nullptr);

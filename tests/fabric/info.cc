@@ -81,7 +81,7 @@ std::string nic_name(int nic) {
   return numbered(name.find('%') == std::string::npos ? name + "%" : name, nic);
 }
 
-/// What the provider cannot do of what the hints ask; null: it can do all.
+/// The first demand of the hints that the provider does not meet; null: it meets all.
 class Negotiation {
  public:
   Negotiation(std::uint32_t version, const fi_info* hints) : version_(version), hints_(hints) {}

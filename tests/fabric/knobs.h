@@ -34,7 +34,7 @@ struct Knobs {
 
 /// The knobs of this process, read at the first call.
 const Knobs& knobs();
-/// What the environment asks for now.
+/// The knobs that the environment asks for now.
 Knobs read_environment();
 
 /// The words of "a|b|c".

@@ -27,7 +27,7 @@ constexpr std::uintptr_t page = 4096;
 /// The access bit of libfabric's own layers for a registration that is not to be cached.
 constexpr std::uint64_t uncached = std::uint64_t{1} << 60;
 
-/// What the kernel reports of the mappings that hold some memory.
+/// The kernel's report of the mappings that hold some memory.
 struct Mapping {
   bool is_writable = false;
   std::string flags;

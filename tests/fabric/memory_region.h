@@ -60,8 +60,9 @@ class Regions {
   bool covers(const void* descriptor, const void* memory, std::size_t size,
               std::uint64_t access) const;
 
-  /// What the interface reads and writes at a place of registered memory: the memory, or the pages
-  /// that it had when it was registered; of a device's memory where the processor reaches it.
+  /// The bytes that the interface reads and writes for a place of registered memory: the memory, or
+  /// the pages that it had when it was registered; of a device's memory where the processor reaches
+  /// it.
   static std::byte* pages(Region* region, std::byte* memory);
 
  private:

@@ -31,7 +31,7 @@ void copy_sources(Operation& operation) {
   }
 }
 
-/// What its flags make of an operation; 0 or libfabric's error.
+/// Applies the flags of an operation; returns 0 or libfabric's error.
 ssize_t settle(Endpoint& endpoint, Operation& operation, std::uint64_t flags, void** descriptors,
                std::uint64_t access) {
   const Knobs& knob = knobs();

@@ -15,10 +15,10 @@ extern fi_provider provider;
 std::string own_name();
 std::string core_name();
 
-/// What fi_getinfo calls. (info.cc)
+/// Called by fi_getinfo. (info.cc)
 int get_info(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
              const fi_info* hints, fi_info** info);
-/// What fi_fabric calls. (fabric.cc)
+/// Called by fi_fabric. (fabric.cc)
 int open_fabric(fi_fabric_attr* attributes, fid_fabric** fabric, void* context);
 
 /// The provider is unloaded: its threads end. (endpoint.cc)

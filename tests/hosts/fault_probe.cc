@@ -43,7 +43,7 @@ enum : gex_AM_Index_t {
   handlers_end
 };
 
-/// What one rank has done, as it reports it to rank 0 in the end.
+/// The result of one rank, as it reports it to rank 0 in the end.
 struct Sum {
   gex_AM_Arg_t reported;
   gex_AM_Arg_t requests;
@@ -76,8 +76,8 @@ volatile std::sig_atomic_t signals = 0;
   __builtin_unreachable();
 }
 
-/// What is mapped to be written, touched or not: a network library cycles through buffers that it
-/// has from the start, of which more and more are touched.
+/// The bytes that are mapped to be written, touched or not: a network library cycles through
+/// buffers that it has from the start, of which more and more are touched.
 long memory_kib() {
   long pages = 0;
   std::FILE* const file = std::fopen("/proc/self/statm", "r");
@@ -147,7 +147,7 @@ bool is_put(std::uint32_t index) {
   return index % 2 == 0;
 }
 
-/// What rank 0 has for a rank to get.
+/// The words of rank 0 that a rank gets.
 std::uint64_t word_for(gex_Rank_t source, std::uint32_t index) {
   return (std::uint64_t{source} << 32 | index) + 1;
 }
@@ -179,7 +179,7 @@ bool is_over(std::uint32_t sent) {
   return by_rma ? gex_NBI_Test(GEX_EC_ALL, 0) == 0 : answers == sent;
 }
 
-/// What every rank but 0 does. The last one waits for room inside its requests, where it has to
+/// The work of every rank but 0. The last one waits for room inside its requests, where it has to
 /// serve the others; these ask for no more than there is room for, and exchange messages along a
 /// ring of all but rank 0.
 void flood() {
@@ -224,7 +224,7 @@ void flood() {
                        static_cast<gex_AM_Arg_t>(exchanges), static_cast<gex_AM_Arg_t>(growth));
 }
 
-/// What rank 0 does.
+/// The work of rank 0.
 void be_silent(long seconds, long max_kib) {
   gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   const std::uint32_t arrivals_before = arrivals;

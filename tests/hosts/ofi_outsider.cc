@@ -44,7 +44,7 @@ bool is_one_of(const void* context, std::span<const fi_context2> all) {
   return context >= all.data() && context < all.data() + all.size();
 }
 
-/// What an outsider can find out of a rank.
+/// The facts that an outsider can find out about a rank.
 struct Reached {
   fid_ep* endpoint;
   fid_cq* completions;

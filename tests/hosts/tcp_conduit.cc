@@ -30,7 +30,7 @@ using namespace gex::net;
 constexpr size_t max_message = 65536;
 constexpr uint32_t depth = 8;
 
-/// What the rank that connects sends first.
+/// The first bytes of the rank that connects.
 struct Handshake {
   uint64_t cookie;
   uint32_t rank;

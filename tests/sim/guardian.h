@@ -17,7 +17,7 @@ class Guardian {
  public:
   explicit Guardian(std::uint32_t ranks);
 
-  /// What GEX_JOB is for a rank.
+  /// The value of GEX_JOB for a rank.
   std::string membership(std::uint32_t rank) const;
 
   /// Serves the ranks until `done()`, which is asked at least every tenth of a second.

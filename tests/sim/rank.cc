@@ -28,7 +28,7 @@ namespace {
 
 const Services* the_services = nullptr;
 
-/// What this rank has set and unset.
+/// Variables that this rank has set and unset.
 struct Environment {
   std::mutex mutex;
   std::map<std::string, std::optional<std::string>> changes;

@@ -23,8 +23,8 @@ namespace {
 
 using testing::ExitedWithCode;
 
-/// What a child process wrote to standard error, one entry for each write(2), and how it ended. A
-/// packet socket keeps the writes apart.
+/// The output of a child process on standard error, one entry for each write(2), and how it ended.
+/// A packet socket keeps the writes apart.
 struct Outcome {
   std::vector<std::string> writes;
   int status = 0;

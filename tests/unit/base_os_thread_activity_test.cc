@@ -29,7 +29,7 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t process() const { return process_; }
-  /// What it does once it is in that state.
+  /// Runs once it is in that state.
   ThreadActivity in_state(char state) const {
     for (;;) {
       const auto activity = thread_activity(process_, process_);

@@ -138,7 +138,7 @@ std::vector<std::uint32_t> values_read(std::uint32_t ranks, std::vector<std::uin
   return gets;
 }
 
-/// What a rank reads of the groups of a node: how many pieces there are, and one.
+/// The keys that a rank reads of the groups of a node: the number of pieces, and one piece.
 constexpr std::uint32_t groups = 2;
 /// Its host's first rank, and that one's guardian.
 constexpr std::uint32_t of_its_guardian = 2;

@@ -107,7 +107,7 @@ class CoordinatorTest : public testing::Test {
     EXPECT_TRUE(calls_.endings.empty());
     EXPECT_TRUE(calls_.releases.empty());
   }
-  /// What was printed for the user.
+  /// The output for the user.
   std::string reported() {
     reported_ = true;
     return testing::internal::GetCapturedStderr();
@@ -487,7 +487,7 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  /// What was written, which is not empty.
+  /// Returns the text that was written, which is not empty.
   std::string read_some() const {
     char text[512];
     const ssize_t got = read(ours_.get(), text, sizeof text);

@@ -41,7 +41,7 @@ class Server : public testing::Test {
     server.serve(loop);
   }
 
-  /// What `ask` returns, with the server at work meanwhile.
+  /// The result of `ask`, with the server at work meanwhile.
   template <class Ask>
   auto served(const Ask& ask) {
     decltype(ask()) answer;

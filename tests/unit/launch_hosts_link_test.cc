@@ -172,7 +172,7 @@ TEST(FrameReader, FindsTheSameFramesHoweverTheStreamIsCut) {
   EXPECT_EQ(found, sizes.size());
 }
 
-/// What the reader of a stream finds at its beginning.
+/// The bytes that the reader of a stream finds at its beginning.
 job::Received::Outcome first_of(FrameReader& reader, std::span<const std::byte> stream) {
   std::copy(stream.begin(), stream.end(), reader.free_space().begin());
   reader.commit(stream.size());

@@ -126,8 +126,8 @@ TEST(Gather, OfOneOfSeveralHostsCountsItsOwnRanks) {
   EXPECT_EQ(gather.take().bytes->size(), 2u);
 }
 
-/// What the hosts that `tree` reaches contribute to the process that has it, by agents as it has
-/// them; `frames` is how many that process receives.
+/// The contributions of the hosts that `tree` reaches to the process that has it, by agents as it
+/// has them; `frames` is how many that process receives.
 std::vector<std::byte> gathered_by(const HostTree& tree, const job::HostParts& hosts,
                                    std::uint32_t self, std::uint32_t fanout, std::size_t& frames) {
   Gather gather(tree.ranks_by_first_hop(hosts));

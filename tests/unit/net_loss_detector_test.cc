@@ -18,7 +18,7 @@ class LossDetectorTest : public testing::Test {
   void come(int messages) {
     for (int i = 0; i < messages; ++i) answerer_.received(0);
   }
-  /// What is asked a second later.
+  /// Returns the question that is asked a second later.
   std::optional<Tally> asked() {
     std::optional<Tally> question;
     now_ += second;

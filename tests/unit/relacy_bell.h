@@ -45,7 +45,8 @@ struct RelacyBell : RelacyAtomics {
     word.wake(context, count, RL_INFO);
   }
 
-  /// What a thread sleeps on that sleeps elsewhere: how often it was woken. A suite sets it.
+  /// The word on which a thread sleeps that sleeps elsewhere: how often it was woken. A suite sets
+  /// it.
   static inline Word* elsewhere = nullptr;
   static void wake_elsewhere(std::uint32_t) {
     (*elsewhere)(RL_INFO).fetch_add(1, rl::mo_relaxed);

@@ -11,7 +11,7 @@
 namespace gex::team {
 namespace {
 
-/// What an exchange of so many ranks costs if every rank gives a block of `block` bytes, its size
+/// The cost of an exchange of so many ranks if every rank gives a block of `block` bytes, its size
 /// included. Checks on the way that blocks arrive at every rank in rank order.
 struct Cost {
   std::uint64_t messages = 0;

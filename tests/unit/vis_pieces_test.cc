@@ -20,7 +20,7 @@ std::byte* at(const net::LocalPiece& piece) {
   return static_cast<std::byte*>(piece.data);
 }
 
-/// What the pieces of one end are, one after the other.
+/// The pieces of one end, one after the other.
 template <class Piece>
 std::vector<std::byte> bytes_of(const Piece* pieces, std::size_t count) {
   std::vector<std::byte> bytes;

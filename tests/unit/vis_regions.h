@@ -43,7 +43,7 @@ inline Shape made(const Strided& strided, End lead) {
   return shape;
 }
 
-/// What a put leaves in the peer's memory.
+/// The peer's memory after a put.
 inline std::vector<std::byte> naive_put(const Strided& strided, std::vector<std::byte> peer,
                                         const std::vector<std::byte>& own) {
   naive_loop(strided, [&](std::ptrdiff_t to, std::ptrdiff_t from) {

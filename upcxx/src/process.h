@@ -63,7 +63,8 @@ bool may_sleep();
 
 /// Warns of personas that have calls and that no thread holds.
 void warn_of_lost_calls();
-/// What follows a description of a wait if another persona has calls to run; otherwise nullptr.
+/// Returns an addition to the description of a wait if another persona has calls to run; otherwise
+/// nullptr.
 const char* personas_with_calls();
 
 /// The barrier that a collective call which ends something begins with.

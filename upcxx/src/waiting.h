@@ -28,7 +28,7 @@ class Waiting {
   const char* const file_;
   const unsigned line_;
   unsigned idle_steps_ = 0;
-  // What is shown of the wait, once it has lasted.
+  // Shown of the wait, once it has lasted.
   gex_Rank_t peer_ = GEX_RANK_INVALID;
   char text_[160];
   char interval_[56];

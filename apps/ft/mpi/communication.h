@@ -103,7 +103,7 @@ class Communication {
     starting_ += now() - start;
   }
 
-  /// What arrives before its receive is posted waits in the library.
+  /// A message that arrives before its receive is posted waits in the library.
   void wait_for_peers() {}
 
   /// Job::gather, as part of what communication costs.

@@ -26,7 +26,7 @@ class Job {
   unsigned size() const { return static_cast<unsigned>(upcxx::rank_n()); }
   bool is_root() const { return rank() == 0; }
 
-  /// What is left of the smallest shared heap, in bytes.
+  /// The bytes that are left of the smallest shared heap.
   std::size_t largest_segment() const;
 
   /// Gives every rank `bytes` of its shared heap, aligned to a page.

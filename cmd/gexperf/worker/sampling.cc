@@ -9,7 +9,7 @@ namespace gexperf {
 
 namespace {
 
-/// What a round takes: long against the clock's cost and the ranks' skew in leaving a barrier,
+/// The time of a round: long against the clock's cost and the ranks' skew in leaving a barrier,
 /// short against a scheduler's moods, which then disturb one sample of many.
 constexpr double round_ns = 30e6;
 constexpr double trial_ns = 1e6;

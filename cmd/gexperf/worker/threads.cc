@@ -153,8 +153,8 @@ class ThreadSides {
     return repeat(on_0, [](unsigned, std::uint64_t) {});
   }
 
-  /// What rank 0's threads do repeatedly, `one(thread, i)`, sends a message to rank 1 that `count`
-  /// receives; rank 1's threads poll until all have arrived, which rank 0 waits for.
+  /// Rank 0's threads repeatedly call `one(thread, i)`, which sends a message to rank 1 that
+  /// `count` receives; rank 1's threads poll until all have arrived, which rank 0 waits for.
   template <class One>
   Repeated flood(One one) {
     return repeat(

@@ -406,8 +406,8 @@ struct Conduit {
   /// if there may be something to do already, or if anything has come since the last call, be it a
   /// put, of which `poll` reports nothing: the caller polls for a while before it asks again.
   ///
-  /// What arrives between the last poll and the sleep must be readable too, even if another thread
-  /// polls meanwhile. A descriptor may be readable for nothing, but not for long.
+  /// A message that arrives between the last poll and the sleep must make it readable too, even if
+  /// another thread polls meanwhile. A descriptor may be readable for nothing, but not for long.
   ///
   /// `limit_ns` is for how long the caller will sleep at most. The conduit lowers it to when it has
   /// to be polled in any case: to send something again, to go on with what it has deferred, to show

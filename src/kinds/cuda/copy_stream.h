@@ -72,7 +72,7 @@ class CopyStream {
   };
 
   // Under the lock.
-  /// What has just been given to the stream, or kept back, completes these.
+  /// The targets are completed by the copies that have just been given to the stream, or kept back.
   Result add(CompletionTarget done, CompletionTarget local, std::size_t batch) noexcept;
   Result give_kept_back() noexcept;
   Result end_batch() noexcept;

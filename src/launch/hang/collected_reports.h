@@ -32,7 +32,7 @@ class CollectedReports {
   /// Adds the reports of some ranks. Returns false if the bytes are invalid.
   bool add(ReportForm form, std::span<const std::byte> bytes);
 
-  /// What was added, as bytes of the form `form`.
+  /// The reports that were added, as bytes of the form `form`.
   ReportForm form() const noexcept;
   std::vector<std::byte> encoded() const;
 

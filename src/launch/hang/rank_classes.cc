@@ -12,7 +12,7 @@ namespace gex::launch {
 
 namespace {
 
-/// What a rank waits for first, if that has a peer.
+/// Returns the first wait of a rank if that has a peer.
 template <class Report>
 auto awaited_of(Report& rank) -> decltype(&*rank.threads.front().wait) {
   for (auto& thread : rank.threads)
@@ -41,7 +41,7 @@ void clear_numbers_of(OpReport& op, std::uint32_t rank) {
   if (op.age_s) op.age_s = 0;
 }
 
-/// What the ranks of a class have in common, as bytes.
+/// Returns as bytes the report that the ranks of a class have in common.
 std::string key_of(const RankReport& report) {
   RankReport rank = report;
   if (OpReport* const awaited = awaited_of(rank)) awaited->peer = rank.rank;

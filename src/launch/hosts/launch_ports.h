@@ -12,7 +12,7 @@ namespace gex::launch {
 /// job.
 std::optional<PortRange> launch_ports();
 
-/// What to report when none of them is free: "cannot listen for the other hosts", with the variable
+/// The report when none of them is free: "cannot listen for the other hosts", with the variable
 /// and its value.
 std::string cannot_listen();
 

@@ -106,7 +106,7 @@ class Link {
 
   /// When to call `timed_out` next; empty while the peer may be silent for ever.
   const Deadline& timeout_at() const noexcept { return timeout_at_; }
-  /// What this link has sent and received, but for heartbeats.
+  /// Counts of what this link has sent and received, but for heartbeats.
   const LinkCounts& counts() const noexcept { return counts_; }
   /// The seconds since data was last received, if the peer has timed out. To be called before the
   /// heartbeat that is due is sent, which the peer's kernel cannot have acknowledged at once.

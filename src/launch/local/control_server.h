@@ -39,7 +39,7 @@ class ControlServer final : public Timed {
   /// Handles the frames of the rank that have arrived.
   void receive_from(std::uint32_t rank);
 
-  // What the coordinator answers or decides: see Guardians.
+  // Answers and decisions of the coordinator: see Guardians.
   void gathered(std::uint32_t sequence, const SharedBytes& bytes);
   void absent(std::uint32_t rank, std::uint32_t sequence);
   void release(bool finalize);

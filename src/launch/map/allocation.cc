@@ -139,7 +139,7 @@ std::uint32_t number_of_hosts(const BatchSystem& system) {
   return 0;
 }
 
-/// What a command of the shell prints; empty if it fails.
+/// Returns the output of a command of the shell; empty if it fails.
 std::string output_of(const char* command) {
   std::FILE* const pipe = popen(command, "re");
   if (pipe == nullptr) return {};

@@ -31,7 +31,7 @@ class Bells {
   Bells(const Bells&) = delete;
   Bells& operator=(const Bells&) = delete;
 
-  /// What the caller has stored for that rank is seen by it, if it sleeps as soon as it is awake.
+  /// The rank sees the caller's earlier stores for it, if it sleeps as soon as it is awake.
   void ring(std::uint32_t rank) noexcept { bell(rank).ring(); }
 
   /// As `Conduit::prepare_wait`.

@@ -20,7 +20,7 @@ Count replies_seen;
 extern Handlers handlers;
 enum HandlerIndex { request_in, ask_in, reply_in };
 
-/// What a reply handler leaves for the main program to complete.
+/// The operation that a reply handler leaves for the main program to complete.
 struct PendingReply {
   std::vector<std::uint8_t> source;
   gex_Event_t completion = GEX_EVENT_INVALID;

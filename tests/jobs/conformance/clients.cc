@@ -250,7 +250,7 @@ void fill_up(Client& self) {
   barrier(self.team);
 }
 
-/// What a library that does not check answers.
+/// The answer of a library that does not check.
 void expect_refusals() {
   make(0);
   make(1);

@@ -118,7 +118,7 @@ std::vector<gex_OP_t> operations() {
   return all;
 }
 
-/// What rank `of` gives: small numbers where the order of operands must not matter.
+/// The operand of rank `of`: small numbers where the order of operands must not matter.
 template <class T>
 std::vector<T> operand(gex_Rank_t of, std::size_t count, std::uint64_t seed) {
   std::vector<T> values(count);

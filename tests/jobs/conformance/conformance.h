@@ -34,7 +34,7 @@
 
 namespace conformance {
 
-/// What the headers showed when mode.cc was compiled: the program's threading mode,
+/// Values of the headers when mode.cc was compiled: the program's threading mode,
 /// GASNET_CONFIG_STRING and GASNETI_MAX_THREADS.
 enum class Mode { seq, parsync, par };
 extern const Mode mode;
@@ -68,7 +68,7 @@ void barrier();
 inline constexpr std::size_t exchange_bytes = 256;
 std::vector<std::byte> gather_bytes(const void* contribution, std::size_t bytes);
 
-/// What every rank contributed, by rank. Collective.
+/// Returns every rank's contribution, by rank. Collective.
 template <typename T>
 std::vector<T> gather(const T& contribution) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= exchange_bytes);

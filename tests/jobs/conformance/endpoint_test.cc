@@ -17,7 +17,7 @@ void barrier_over(gex_TM_t tm) {
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
 }
 
-/// What (tm, rank) answers about its segment.
+/// The answer of (tm, rank) about its segment.
 struct Bound {
   void* owner = nullptr;
   void* local = nullptr;

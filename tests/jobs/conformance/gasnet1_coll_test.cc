@@ -36,7 +36,7 @@ std::uint64_t seed_of(Move move, gex_Rank_t from, gex_Rank_t to) {
          (move == Move::scatter || move == Move::exchange ? to : 99);
 }
 
-/// What a rank has to give.
+/// The contribution of a rank.
 std::vector<std::byte> source_of(Move move, gex_Rank_t from, gex_Rank_t members,
                                  std::size_t bytes) {
   std::vector<std::byte> source;

@@ -56,7 +56,7 @@ std::vector<gasnet_memvec_t> random_blocks(Random& random, void* base, std::size
   return blocks;
 }
 
-/// What moving one list of blocks to another leaves in the area that starts at `to_base`.
+/// The bytes that moving one list of blocks to another leaves in the area that starts at `to_base`.
 void naive_move(const std::vector<gasnet_memvec_t>& to, const std::byte* to_base,
                 std::vector<std::byte>& expected, const std::vector<gasnet_memvec_t>& from,
                 const std::byte* from_base, const std::vector<std::byte>& contents) {

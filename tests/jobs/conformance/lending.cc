@@ -43,8 +43,8 @@ int allowance(gex_Rank_t peer) {
   return sent;
 }
 
-/// What no other rank uses comes to the one that needs it, in time: the others may have to be given
-/// a processor before they can give it back.
+/// Credits that no other rank uses come to the one that needs them, in time: the others may have to
+/// be given a processor before they can give it back.
 void one_after_the_other() {
   for (const gex_Rank_t needy : {0U, 2U, 3U, 0U}) {
     barrier();

@@ -441,7 +441,7 @@ struct Negotiated {
   }
 };
 
-/// What a client does between Prepare and Commit.
+/// The client's calls between Prepare and Commit.
 void build_payload(gex_AM_SrcDesc_t sd) {
   for (int i = 0; i < 100; ++i) {
     std::memset(gex_AM_SrcDescAddr(sd), i, gex_AM_SrcDescSize(sd));

@@ -327,7 +327,7 @@ void start_deferred() {
   REQUIRE(pthread_create(&thread, nullptr, info[0].gex_progress_fn, info[0].gex_progress_arg) == 0);
 }
 
-/// What this process writes to its standard error while `work` runs.
+/// Returns the text that this process writes to its standard error while `work` runs.
 template <class Work>
 std::string errors_of(Work work) {
   const int kept = dup(STDERR_FILENO);

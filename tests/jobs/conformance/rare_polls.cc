@@ -13,8 +13,8 @@
 
 namespace {
 
-/// What the memory of a connection holds for sure at the start: 128 KiB, of which headers and the
-/// like take a part.
+/// The bytes that the memory of a connection holds for sure at the start: 128 KiB, of which headers
+/// and the like take a part.
 constexpr int sent = 16;
 constexpr int wanted = 14;
 constexpr std::size_t bytes = 8192;

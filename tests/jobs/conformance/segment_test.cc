@@ -7,7 +7,7 @@
 namespace conformance::segment_test {
 namespace {
 
-/// What handlers found when they asked with GEX_FLAG_IMMEDIATE.
+/// Answers that handlers got when they asked with GEX_FLAG_IMMEDIATE.
 struct Answer {
   void* owner;
   uintptr_t bytes;

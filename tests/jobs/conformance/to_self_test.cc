@@ -12,7 +12,7 @@
 namespace conformance::to_self_test {
 namespace {
 
-/// What a thread's messages to itself have done. Their handlers run in that thread, and the
+/// Counts of a thread's messages to itself. Their handlers run in that thread, and the
 /// replies' above the requests'.
 struct Run {
   int requests = 0;

@@ -632,7 +632,7 @@ TEST(Vis, ImmediateIsDoneOrRefusedWhole) {
 
 constexpr std::size_t notice_area = 256 * 1024;
 Count notices;
-/// What the handler has found wrong.
+/// Errors that the handler has found.
 Count wrong_notices;
 
 /// The first word of a notice is the rank and the number of its put; the rest is a pattern.

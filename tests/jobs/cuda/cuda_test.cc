@@ -150,7 +150,7 @@ constexpr std::size_t segment_bytes = std::size_t{1} << 20;
 /// Each rank writes in a part of its own of every segment.
 constexpr std::size_t part_bytes = segment_bytes / 4;
 
-/// What the client's memory of devices is of.
+/// The kind of the client's memory of devices.
 std::string_view sort_of_memory;
 
 /// The client's own mapping, in whose middle the segment lies.
@@ -416,7 +416,7 @@ void use_many_at_once(Kind there, gex_Rank_t peer) {
 
 std::atomic<unsigned> notices{0}, right_notices{0};
 
-/// What has been written there when the notice of it comes.
+/// The bytes that are there when the notice of them comes.
 struct Written {
   Kind there;
   std::byte* at;

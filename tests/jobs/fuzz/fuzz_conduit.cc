@@ -138,7 +138,7 @@ bool is_wanted(const Message& message) {
   return at && message.word(*at) == value;
 }
 
-/// What the change was, or nothing: the message cannot be changed so.
+/// Returns a description of the change; nothing if the message cannot be changed so.
 std::string change(Message& message) {
   const Change change(variable("FUZZ_CHANGE"));
   char line[200];

@@ -32,7 +32,7 @@ struct Refused {
   std::string only = "";
 };
 
-/// What may be changed by chance.
+/// Changes that are made by chance.
 struct Chance {
   std::vector<unsigned> arguments;
   bool description = false;

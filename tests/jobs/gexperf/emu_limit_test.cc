@@ -16,7 +16,7 @@ Row row_of(OverEmu what, std::size_t bytes) {
           .emu_bytes = bytes};
 }
 
-/// What so many take, with room for 16 messages.
+/// The time that so many take, with room for 16 messages.
 double time_of(OverEmu what, std::size_t bytes, const std::string& model, std::uint64_t count) {
   return emu_time(row_of(what, bytes), model, 16).of(count);
 }

@@ -61,7 +61,7 @@ std::uint32_t number(const Arguments& arguments, std::size_t index) {
   return static_cast<std::uint32_t>(std::stoul(arguments.at(index)));
 }
 
-/// What a rank does that waits for a message which never comes.
+/// Waits for a message that never comes.
 [[noreturn]] void poll_for_ever(Job& job) {
   for (;;) {
     if (job.ending()) job.follow();

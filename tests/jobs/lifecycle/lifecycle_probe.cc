@@ -670,7 +670,7 @@ void check_mapped(char* address, std::size_t bytes, bool is_own) {
   wrong("a segment is not mapped");
 }
 
-/// What is mapped is what is used.
+/// Only memory that is used is mapped.
 void mapped_as_used() {
   constexpr std::size_t bytes = 3 << 20;
   const std::size_t before = mapped_bytes();

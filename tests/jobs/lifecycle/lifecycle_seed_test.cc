@@ -24,8 +24,8 @@ Outcome job_of_seed(const std::string& seed, const std::string& scenario,
       .run();
 }
 
-/// What jobs of three seeds print is the same in each job of one seed, and differs between seeds.
-/// Returns it by seed.
+/// The output of jobs of three seeds is the same in each job of one seed, and differs between
+/// seeds. Returns it by seed.
 std::vector<std::string> expect_choices_of_seeds(const std::string& scenario,
                                                  const std::string& line, int lines) {
   const auto job_of = [&](const std::string& seed) {

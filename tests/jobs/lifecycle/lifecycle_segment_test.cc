@@ -10,7 +10,7 @@
 namespace lifecycle_test {
 namespace {
 
-/// What the probe's `maximum` printed, on every rank alike.
+/// The output of the probe's `maximum`, on every rank alike.
 struct Limits {
   std::uint64_t local = 0;
   std::uint64_t global = 0;

@@ -36,7 +36,7 @@ inline void on_request(gex_Token_t) {
   handled = true;
 }
 
-/// What a case does inside a handler: request 200, of this rank to itself.
+/// The part of a case that runs inside a handler: request 200, of this rank to itself.
 inline void in_handler(std::function<void()> call) {
   in_restricted_context = std::move(call);
   gex_AM_RequestShort0(team, rank, 200, 0);
@@ -52,7 +52,8 @@ inline void on_request_with_token(gex_Token_t token) {
 inline void on_reply(gex_Token_t) {
 }
 
-/// What a case does with the token of a request, 201, of this rank to itself; 202 is for its reply.
+/// The part of a case that has the token of a request, 201, of this rank to itself; 202 is for its
+/// reply.
 inline void in_request_handler(void (*call)(gex_Token_t)) {
   with_token = call;
   gex_AM_Entry_t entries[] = {

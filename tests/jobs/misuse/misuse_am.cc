@@ -26,7 +26,7 @@ char payload[64];
 gex_HSL_t lock = GEX_HSL_INITIALIZER;
 gex_Token_t stale_token;
 
-/// What the next request handler does, chosen by its argument.
+/// The actions of the next request handler, chosen by its argument.
 enum Act : gex_AM_Arg_t {
   reply_twice,
   reply_so_that_reply_replies,

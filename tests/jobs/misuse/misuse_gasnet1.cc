@@ -152,7 +152,7 @@ void attach(gasnet_handlerentry_t* table, int entries, std::uintptr_t bytes,
   gasnet_attach(table, entries, bytes, heap_offset);
 }
 
-/// What goes wrong in the start itself: each case begins before gasnet_init.
+/// Misuse in the start itself: each case begins before gasnet_init.
 const Cases& start_cases() {
   static int no_arguments = 0;
   static char** arguments = nullptr;

@@ -43,7 +43,7 @@ struct Tally {
   std::uint64_t count = 0, bytes = 0;
 };
 
-/// What happened, by name and peer. Threads add theirs at the end.
+/// Events by name and peer. Threads add theirs at the end.
 using Counts = std::map<std::pair<std::string, gex_Rank_t>, Tally>;
 std::mutex mutex;
 Counts calls, messages;

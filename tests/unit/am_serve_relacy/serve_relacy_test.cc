@@ -49,7 +49,7 @@ struct Incoming {
     const std::uint32_t count = taken();
     return shm::may_hold_message<RelacyAtomics>(ring->ready[count % small.cells], count);
   }
-  /// What a poll reads: only a hint.
+  /// The word that a poll reads: only a hint.
   bool seems_full() {
     const std::uint64_t value =
         RelacyAtomics::load_relaxed(ring->ready[RelacyAtomics::load_relaxed(place)]);
@@ -73,7 +73,7 @@ constexpr std::uint32_t for_progress_thread = 7;
 /// Fewer than elsewhere: each takes longer, and the seeded bugs are found in some hundred.
 constexpr unsigned iterations = 15000;
 
-/// What the progress thread and others share.
+/// The state that the progress thread and others share.
 struct OneRing {
   TestRing ring;
   Incoming in;

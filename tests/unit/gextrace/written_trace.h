@@ -12,7 +12,7 @@
 
 namespace gextrace {
 
-/// What a rank would have recorded. One tick is a nanosecond.
+/// The records of a rank. One tick is a nanosecond.
 struct WrittenTrace {
   explicit WrittenTrace(std::uint32_t rank, std::uint32_t job_size) {
     using namespace gex::trace;

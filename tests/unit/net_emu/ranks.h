@@ -22,7 +22,7 @@ inline constexpr std::uint32_t replies = 1u << reply_channel;
 inline constexpr std::uint32_t both = requests | replies;
 
 using Handler = std::function<void(std::uint32_t, Channel, const void*, std::size_t)>;
-/// What `deliver` calls on this thread.
+/// Called by `deliver` on this thread.
 inline thread_local Handler handler;
 
 inline void deliver(std::uint32_t source, Channel channel, const void* message, std::size_t size) {

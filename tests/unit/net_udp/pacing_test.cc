@@ -14,7 +14,7 @@ constexpr std::size_t window = 128 * datagram;
 constexpr Time round_trip = 1'000'000;
 constexpr Time between_polls = 1'000;
 
-/// What leaves in one poll.
+/// The bytes that leave in one poll.
 std::size_t send_some(Pacing& pacing, std::size_t& in_flight, Time absent, Time now) {
   std::size_t left = 0;
   for (pacing.update(window, round_trip, absent, now);

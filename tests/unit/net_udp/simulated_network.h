@@ -165,7 +165,7 @@ class SimulatedNetwork {
     if (random_.unit() < faults_.reordering) delay += random_.below(10 * faults_.delay + 1);
     queue.under_way.push({leaves + delay, ++order_, from, std::move(bytes)});
   }
-  /// What has arrived by now.
+  /// Datagrams that have arrived by now.
   std::deque<Datagram>& arrived(std::uint16_t port) {
     Queue& queue = queues_[port];
     for (; !queue.under_way.empty() && queue.under_way.top().arrives <= now;

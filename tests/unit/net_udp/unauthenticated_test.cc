@@ -121,8 +121,8 @@ class Traffic3 {
 };
 
 using Send = std::function<void(std::uint32_t, Bytes)>;
-/// What an outsider makes of what it sees: to which rank, which bytes. `covered`: bytes of a
-/// datagram that are authenticated whatever it carries.
+/// A datagram that an outsider makes of those that it sees: to which rank, which bytes. `covered`:
+/// bytes of a datagram that are authenticated whatever it carries.
 using Forger = void (*)(const std::deque<Recorded>& seen, std::size_t covered, const Send& send);
 
 std::uint32_t receiver(const Recorded& one) {

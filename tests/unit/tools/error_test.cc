@@ -24,7 +24,7 @@ extern "C" int backtrace(void** frames, int max) noexcept {
 
 namespace {
 
-/// What `body` writes to the descriptor it is given.
+/// Returns the text that `body` writes to the descriptor it is given.
 template <class Body>
 std::string written(Body body) {
   char name[] = "/tmp/tools_error_testXXXXXX";

@@ -170,7 +170,7 @@ struct AsBlocking {
   };
 };
 
-/// What the call waits for before it returns.
+/// The future of all that must be complete before the call returns.
 template <class... V>
 struct Awaited {
   future<V...> wanted;

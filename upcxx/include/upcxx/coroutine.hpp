@@ -15,7 +15,7 @@
 
 namespace upcxx {
 
-/// What a coroutine returns: a future of what it returns by co_return.
+/// The result of a coroutine: a future of what it returns by co_return.
 template <class... T>
 using task = future<T...>;
 
@@ -46,7 +46,7 @@ class Awaiting final : public Callback {
   std::coroutine_handle<> waiter_;
 };
 
-/// What all coroutines with a future<T...> have.
+/// The common part of all coroutines with a future<T...>.
 template <class... T>
 class CoroutineBase {
  public:

@@ -68,7 +68,7 @@ struct Place {
   unsigned line = 0;
 };
 
-/// What a message does that finds no room.
+/// The choice for a message that finds no room.
 enum class Begin { always, if_there_is_room };
 
 /// Sends a message of up to Outgoing::max_small_bytes: one that runs a function, or an answer.

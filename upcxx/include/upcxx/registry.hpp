@@ -1,5 +1,5 @@
 /// @file
-/// What has one name on all ranks: teams and distributed objects. Part of upcxx/upcxx.hpp.
+/// Objects that have one name on all ranks: teams and distributed objects. Part of upcxx/upcxx.hpp.
 #ifndef UPCXX_REGISTRY_HPP_
 #define UPCXX_REGISTRY_HPP_
 

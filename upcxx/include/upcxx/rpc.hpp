@@ -234,7 +234,7 @@ inline Place place_of(const PlacedTarget& target) {
 }
 #endif
 
-/// What an answer of these values takes if that is known and little, otherwise 0.
+/// The bytes of an answer of these values if they are known and few, otherwise 0.
 template <class... R>
 constexpr std::size_t answer_bytes() {
   if constexpr ((is_trivial<R> && ... && true)) {

@@ -50,7 +50,7 @@ inline bool shares_memory(intrank_t rank) {
 
 template <class Iterator>
 using Element = std::decay_t<decltype(*std::declval<Iterator&>())>;
-/// What a pointer, a global pointer, or the first part of a pair or tuple points to.
+/// The type to which a pointer, a global pointer, or the first part of a pair or tuple points.
 template <class Pointer>
 struct Pointee {
   using type = typename Pointer::element_type;

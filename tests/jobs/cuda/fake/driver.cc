@@ -102,7 +102,7 @@ class Engine {
     }
     return push(stream, {.what = Operation::What::record, .value = number, .event = event});
   }
-  /// What is recorded at the time of the call.
+  /// The record that is made at the time of the call.
   Result wait_for(cuda::Event event, Stream stream) {
     std::uint64_t number = 0;
     {

@@ -45,7 +45,7 @@ std::size_t memory_of_device() {
   return text != nullptr ? std::strtoull(text, nullptr, 0) : std::size_t{64} << 20;
 }
 
-/// What an exporter writes into a legacy handle.
+/// The contents of a legacy handle.
 struct Legacy {
   std::int32_t process;
   std::int32_t descriptor;

@@ -8,8 +8,8 @@
 namespace upcxx {
 namespace extras {
 
-/// What would be sent of a value of a type that can be sent. Another process reads it with
-/// from_bytes if its types are laid out the same.
+/// Returns the bytes that would be sent of a value of a type that can be sent. Another process
+/// reads them with from_bytes if its types are laid out the same.
 template <class T>
 std::vector<unsigned char> to_bytes(const T& value) {
   upcxx::detail::Writer measure(nullptr);
