@@ -60,7 +60,7 @@ struct Network {
   /// True if there are any; changes under the lock.
   std::atomic<bool> has_deferred{false};
   /// By peer; traced jobs only.
-  std::vector<Numbers> numbers;
+  ZeroedTable<Numbers> numbers;
   /// By threads of the client, where there is a progress thread, and as that has seen them last.
   std::atomic<std::uint32_t> client_polls{0};
   std::uint32_t seen_polls = 0;
@@ -277,8 +277,9 @@ void set_up_network() {
   const std::uint32_t peers = process_state.job->size() - 1;
   self.division =
       divide(process_state.network.reply_depth, process_state.network.total_depth, peers);
-  self.deferred.reserve(2 * self.peers.size());
-  if (traced()) self.numbers = std::vector<Numbers>(self.peers.size());
+  // There are rarely more at a time.
+  self.deferred.reserve(std::min<std::size_t>(2 * self.peers.size(), 64));
+  if (traced()) self.numbers = ZeroedTable<Numbers>(self.peers.size());
   self.lender.start(self.division, process_state.job->size());
   self.borrowable.store(self.division.bank, std::memory_order_relaxed);
 }

@@ -67,7 +67,7 @@ std::uint32_t wanted_lanes(const os::CoreShare& share) {
   const std::uint64_t limit = share_of_limits();
   const std::uint32_t members = own_neighborhood_size();
   while (lanes > 1 &&
-         shm::Neighborhood::control_layout(members, {lanes, shm::min_team_slots}).control_bytes >
+         shm::Neighborhood::control_layout(members, {lanes, shm::min_team_slots, 0}).control_bytes >
              limit)
     --lanes;
   return lanes;
@@ -117,14 +117,15 @@ Agreed agree_on_counts() {
   Process& self = process();
   job::Job& job = *self.job;
   Announced mine{os::core_share(),
-                 {1, shm::min_team_slots},
+                 {1, shm::min_team_slots, job.size()},
                  has_progress_thread() ? 1U : 0U,
                  env::boolean(env::Variable::verbose) ? 1U : 0U,
                  env::value(env::Variable::require) ? 1U : 0U,
                  os::cpu_count(),
                  wish_of(env::Variable::coll_leaders)};
   mine.counts = {wanted_lanes(mine.share),
-                 shm::TeamSlots::count_within(share_of_limits(), own_neighborhood_size())};
+                 shm::TeamSlots::count_within(share_of_limits(), own_neighborhood_size()),
+                 job.size()};
   const job::Exchanged exchanged = job.exchange(std::as_bytes(std::span(&mine, 1)));
   const auto announcements = exchanged.values<Announced>();
   const auto usable_cores_of = [&](const job::RankSet& host) {
@@ -134,7 +135,7 @@ Agreed agree_on_counts() {
   };
   self.usable_cores = usable_cores_of(own_host());
   self.crowded = own_host().size() > self.usable_cores;
-  self.any_crowded = std::ranges::any_of(self.placement.hosts, [&](const job::RankSet& host) {
+  self.any_crowded = std::ranges::any_of(self.placement.hosts(), [&](const job::RankSet& host) {
     return host.size() > usable_cores_of(host);
   });
   set_oversubscribed(self.crowded);
@@ -152,10 +153,10 @@ Agreed agree_on_counts() {
   // Before there are other threads, with which it takes long.
   os::enable_shared_fence();
   self.reports_pairs = any(&Announced::reports_pairs);
-  shm::ControlCounts agreed{0, shm::max_team_slots};
+  shm::ControlCounts agreed{0, shm::max_team_slots, job.size()};
   for (const Announced& one : announcements)
     agreed = {std::max(agreed.lanes, one.counts.lanes),
-              std::min(agreed.team_slots, one.counts.team_slots)};
+              std::min(agreed.team_slots, one.counts.team_slots), job.size()};
   return {agreed, any(&Announced::requires_ways)};
 }
 
@@ -185,6 +186,7 @@ void start_process(Deliver deliver, const CommandLine& line) {
   static_cast<void>(max_threads());
 
   self.placement = place_ranks(job);
+  self.own_host = self.placement.host_of(job.rank());
   const Agreed agreed = agree_on_counts();
 
   self.neighborhood = shm::Neighborhood::form(self.placement, agreed.counts);

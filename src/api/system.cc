@@ -79,9 +79,9 @@ void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size, gex_Rank_t* nbrhd_se
   const auto give = [](gex_Rank_t* output, std::size_t value) {
     if (output != nullptr) *output = static_cast<gex_Rank_t>(value);
   };
-  give(nbrhd_set_size, placement.neighborhoods.size());
+  give(nbrhd_set_size, placement.neighborhood_count);
   give(nbrhd_set_rank, placement.neighborhood[own]);
-  give(host_set_size, placement.hosts.size());
+  give(host_set_size, placement.host_count);
   give(host_set_rank, placement.host[own]);
 }
 

@@ -40,6 +40,11 @@ class Mapping {
   /// their end gets a signal, whatever else is mapped.
   static Mapping guarded(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept;
 
+  /// Maps a part of a file for reading, and for writing to pages of the process's own, which are
+  /// copies: what others write to the file is seen in pages to which the process has not written.
+  /// Otherwise as `shared`.
+  static Mapping copied(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept;
+
   /// Maps private zero pages for reading and writing. No memory is reserved for them.
   static Mapping anonymous(std::size_t bytes) noexcept;
 

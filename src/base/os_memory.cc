@@ -157,6 +157,18 @@ int commit(int descriptor, std::uint64_t offset, std::uint64_t bytes) noexcept {
   return 0;
 }
 
+int write_at(int descriptor, std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return 0;
+}
+
 int populate(std::span<std::byte> range) noexcept {
 #ifdef MADV_POPULATE_WRITE
   for (;;) {

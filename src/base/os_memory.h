@@ -53,6 +53,10 @@ MemoryFile create_unlinked_file(std::span<const std::string> folders, std::uint6
 /// Returns 0 or the error number: ENOSPC or ENOMEM when there are not enough.
 int commit(int descriptor, std::uint64_t offset, std::uint64_t bytes) noexcept;
 
+/// Writes bytes to a part of a memory file, in which all who have it mapped find them. Returns 0 or
+/// the error number.
+int write_at(int descriptor, std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
+
 /// Makes the page table entries of a mapped range for writing, so that the first touch of a page
 /// costs nothing. The range must be able to have pages (`commit` first for a file). Returns 0 or
 /// the error number.

@@ -45,7 +45,9 @@ int host_share_descriptor(int descriptor, std::uint32_t owner) {
 net::SegmentFile host_segment_file(std::uint32_t rank) {
   const Process& self = process();
   const shm::Neighborhood& own = self.neighborhood;
-  const job::RankSet& ranks = self.placement.neighborhood_of(rank);
+  // Conduits refer to it for as long as the process runs.
+  static auto& kept = *new std::deque<job::RankSet>;
+  const job::RankSet& ranks = kept.emplace_back(self.placement.neighborhood_of(rank));
   os::FileDescriptor given;
   if (self.job->rank() == ranks.front()) {
     given = own.duplicate_file();

@@ -25,6 +25,7 @@ namespace gex {
 struct Process {
   job::Job* job = nullptr;
   shm::Placement placement;
+  job::RankSet own_host;  ///< the ranks of this one's host
   shm::Neighborhood neighborhood;
   const net::Conduit* conduit = nullptr;  ///< null: no network (smp)
   net::Limits network{};
@@ -50,7 +51,7 @@ inline Process& process() noexcept {
 
 /// The ranks of this host.
 inline const job::RankSet& own_host() noexcept {
-  return process().placement.host_of(gex_proc_.jobrank);
+  return process().own_host;
 }
 
 /// The number of this host's ranks for each core that they may use; 0 if there are fewer ranks.

@@ -1,46 +1,61 @@
 #include "core/published.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <shared_mutex>
+#include <vector>
 
 #include "base/error.h"
+#include "base/os_mapping.h"
 #include "base/os_memory_limits.h"
+#include "base/round_up.h"
 #include "core/endpoint_address.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/waiting.h"
 
 namespace gex {
 
 namespace {
 
-/// By endpoint address: the entries of all processes, once there is one, for good.
-constinit std::atomic<PublishedSegment*> tables[endpoint_addresses] = {};
-/// By endpoint address: the keys of all processes, once there is one: words, since keys are aligned
-/// to 8 bytes. Guarded by `making_tables`.
-constinit std::uint64_t* key_tables[endpoint_addresses] = {};
+/// By endpoint address: the entries of all processes, with their keys, once there is one, for good.
+constinit std::atomic<std::byte*> tables[endpoint_addresses] = {};
+/// Bytes of an entry. Written before there is a table.
+constinit std::size_t entry_bytes = 0;
 constinit std::mutex making_tables;
 /// Shared: mappings stay.
 constinit std::shared_mutex mapping_segments;
 
-PublishedSegment* table_for_writing(unsigned endpoint_address) {
-  const std::lock_guard lock(making_tables);
-  std::atomic<PublishedSegment*>& table = tables[endpoint_address];
-  if (table.load(std::memory_order_relaxed) == nullptr)
-    // Release: a thread that finds the table finds empty entries.
-    table.store(new PublishedSegment[gex_proc_.jobsize], std::memory_order_release);
-  return table.load(std::memory_order_relaxed);
+/// Keys are aligned to 8 bytes.
+std::size_t bytes_of_entry() noexcept {
+  return round_up(sizeof(PublishedSegment) + process().network.key_bytes, 8);
 }
 
-/// Where a process's key is kept.
-std::uint64_t* key_place(unsigned endpoint_address, gex_Rank_t jobrank) {
-  const std::size_t words = process().network.key_bytes / sizeof(std::uint64_t);
+PublishedSegment& entry_of(std::byte* table, gex_Rank_t jobrank) noexcept {
+  return *reinterpret_cast<PublishedSegment*>(table + jobrank * entry_bytes);
+}
+
+/// Zero bytes are entries.
+std::byte* make_table(unsigned endpoint_address) {
+  if (!is_published_once(endpoint_address)) return new std::byte[entry_bytes * gex_proc_.jobsize]();
+  os::Mapping mapping = process().neighborhood.job_tables()->map_segments();
+  if (!mapping) fatal_system("cannot map the table of segments", errno);
+  return mapping.release().data();
+}
+
+PublishedSegment& entry_for_writing(unsigned endpoint_address, gex_Rank_t jobrank) {
   const std::lock_guard lock(making_tables);
-  std::uint64_t*& table = key_tables[endpoint_address];
-  if (table == nullptr) table = new std::uint64_t[words * gex_proc_.jobsize];
-  return table + words * jobrank;
+  std::atomic<std::byte*>& table = tables[endpoint_address];
+  if (table.load(std::memory_order_relaxed) == nullptr) {
+    entry_bytes = bytes_of_entry();
+    // Release: a thread that finds the table finds empty entries.
+    table.store(make_table(endpoint_address), std::memory_order_release);
+  }
+  return entry_of(table.load(std::memory_order_relaxed), jobrank);
 }
 
 }  // namespace
@@ -49,12 +64,12 @@ const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t 
   static constinit const PublishedSegment none;
   // A TM-pair is a value, and may name an endpoint that does not exist.
   if (endpoint_address >= endpoint_addresses) return none;
-  const PublishedSegment* table = tables[endpoint_address].load(std::memory_order_acquire);
-  return table != nullptr && jobrank < gex_proc_.jobsize ? table[jobrank] : none;
+  std::byte* const table = tables[endpoint_address].load(std::memory_order_acquire);
+  return table != nullptr && jobrank < gex_proc_.jobsize ? entry_of(table, jobrank) : none;
 }
 
 void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segment) noexcept {
-  table_for_writing(endpoint_address)[gex_proc_.jobrank] = segment;
+  entry_for_writing(endpoint_address, gex_proc_.jobrank) = segment;
 }
 
 void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
@@ -74,7 +89,7 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
     publish_own_segment(endpoint_address, segment);
     return;
   }
-  PublishedSegment& entry = table_for_writing(endpoint_address)[jobrank];
+  PublishedSegment& entry = entry_for_writing(endpoint_address, jobrank);
   shm::Neighborhood& neighborhood = process().neighborhood;
   const std::unique_lock lock(mapping_segments);
   if (size != 0 && offset != not_shared && neighborhood.contains(jobrank)) {
@@ -85,6 +100,8 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
             os::format_bytes(size).c_str(), std::strerror(error));
     }
   }
+  // Nothing is written where that would change nothing: the page may be the neighborhood's.
+  if (segment.mapped == nullptr && entry == segment) return;
   // Only now, so that a segment which has not changed keeps its mapping.
   if (entry.mapped != nullptr) {
     if (memory_sharing() != nullptr) memory_sharing()->unpin(entry.mapped);
@@ -96,7 +113,7 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
 
 void publish_reached(unsigned endpoint_address, gex_Rank_t jobrank,
                      const OpenedMemory& opened) noexcept {
-  PublishedSegment& entry = table_for_writing(endpoint_address)[jobrank];
+  PublishedSegment& entry = entry_for_writing(endpoint_address, jobrank);
   const std::unique_lock lock(mapping_segments);
   entry.reached = opened.reached;
   entry.reached_by = opened.by;
@@ -119,9 +136,49 @@ std::byte* MappedSegments::find(gex_Rank_t jobrank, std::uint64_t offset,
 
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
                  std::span<const std::byte> key) noexcept {
-  std::uint64_t* const place = key_place(endpoint_address, jobrank);
-  std::memcpy(place, key.data(), key.size());
-  table_for_writing(endpoint_address)[jobrank].key = place;
+  PublishedSegment& entry = entry_for_writing(endpoint_address, jobrank);
+  if (entry.has_key != 0 && std::memcmp(&entry + 1, key.data(), key.size()) == 0) return;
+  std::memcpy(&entry + 1, key.data(), key.size());
+  // Release: the key is there before.
+  __atomic_store_n(&entry.has_key, 1, __ATOMIC_RELEASE);
+}
+
+bool is_published_once(unsigned address) noexcept {
+  return address == endpoint_address(0, 0) && process().neighborhood.job_tables() != nullptr &&
+         bytes_of_entry() <= shm::JobTables::max_segment_entry;
+}
+
+void fill_published(const std::function<AttachedSegment(gex_Rank_t jobrank)>& segment_of) {
+  const std::size_t stride = bytes_of_entry();
+  std::vector<std::byte> entries(stride * gex_proc_.jobsize);
+  const auto write = [&] {
+    const int error = process().neighborhood.job_tables()->fill_segments(entries);
+    if (error != 0) fatal_system("cannot write the table of segments", error);
+  };
+  const auto entry = [&](gex_Rank_t jobrank) -> PublishedSegment& {
+    return *reinterpret_cast<PublishedSegment*>(entries.data() + jobrank * stride);
+  };
+  std::vector<bool> has_key(gex_proc_.jobsize);
+  for (gex_Rank_t jobrank = 0; jobrank < gex_proc_.jobsize; ++jobrank) {
+    const AttachedSegment segment = segment_of(jobrank);
+    entry(jobrank).owner_address = segment.owner_address;
+    entry(jobrank).size = segment.size;
+    entry(jobrank).kind = segment.kind;
+    std::ranges::copy(segment.key, reinterpret_cast<std::byte*>(&entry(jobrank) + 1));
+    has_key[jobrank] = !segment.key.empty();
+  }
+  write();
+  // Others' handlers may use the entries: keys are there before the entries have them.
+  for (gex_Rank_t jobrank = 0; jobrank < gex_proc_.jobsize; ++jobrank)
+    entry(jobrank).has_key = has_key[jobrank] ? 1 : 0;
+  if (std::ranges::any_of(has_key, std::identity())) write();
+  // Release: who sees the count sees the entries.
+  process().neighborhood.job_table_fills().fetch_add(1, std::memory_order_release);
+  ring_neighbors();
+}
+
+std::uint32_t published_fills() noexcept {
+  return process().neighborhood.job_table_fills().load(std::memory_order_acquire);
 }
 
 }  // namespace gex

@@ -4,12 +4,17 @@
 // follow.
 //
 // An endpoint's own entry is read by any thread; it is written while that endpoint is idle.
+//
+// What Attach publishes of the first client's ranks is kept once in a neighborhood (shm/
+// job_tables.h): a process has of its own the entries of its neighbors, and what is published
+// otherwise.
 
 #include <gasnetex.h>
 #include <gex/plugin/conduit.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "core/memory_sharing.h"
@@ -20,14 +25,15 @@ struct PublishedSegment {
   std::uintptr_t owner_address = 0;
   std::uintptr_t size = 0;      ///< 0: none
   std::byte* mapped = nullptr;  ///< where this process has it mapped, or null; of the host's memory
-  /// The network's key for it, or null: the network's one-sided operations do not reach it.
-  const void* key = nullptr;
-  net::MemoryKind kind = net::host_memory;
   /// Where copies of `reached_by`, a kind of this process's, reach memory of another kind than the
   /// host's; null: they do not.
   std::byte* reached = nullptr;
   const MemoryKind* reached_by = nullptr;
+  net::MemoryKind kind = net::host_memory;
+  /// The network's one-sided operations reach it, by the key behind the entry.
+  std::uint32_t has_key = 0;
 
+  bool operator==(const PublishedSegment&) const = default;
   std::intptr_t displacement() const noexcept {
     return mapped == nullptr ? GEX_NOT_MAPPED_
                              : reinterpret_cast<std::intptr_t>(mapped) -
@@ -45,6 +51,15 @@ const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t 
 
 /// The offset of memory that is not in shared memory.
 inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};
+
+static_assert(sizeof(PublishedSegment) % 8 == 0, "a key lies behind it");
+
+/// The network's key for a segment, or null: the network's one-sided operations do not reach it.
+/// `segment`: what `published_segment` returns, no copy of it.
+inline const void* key_of(const PublishedSegment& segment) noexcept {
+  // Acquire: the key was written before.
+  return __atomic_load_n(&segment.has_key, __ATOMIC_ACQUIRE) != 0 ? &segment + 1 : nullptr;
+}
 
 /// Records what a process bound, in the place of what was published before; the displacement arrays
 /// are rewritten by `refresh_displacements`. A neighbor's segment is mapped here as long as it is
@@ -79,6 +94,22 @@ class MappedSegments {
 /// its owner. No operation uses that segment yet.
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
                  std::span<const std::byte> key) noexcept;
+
+/// Returns true if a neighborhood keeps what Attach publishes of that endpoint once, for all ranks:
+/// the member that leads it fills that in, and the others wait until it has. Equal in all ranks.
+/// Each of them then publishes all of it all the same, which takes memory only for neighbors.
+bool is_published_once(unsigned endpoint_address) noexcept;
+/// A segment as Attach publishes it.
+struct AttachedSegment {
+  std::uintptr_t owner_address = 0;
+  std::uintptr_t size = 0;
+  net::MemoryKind kind = net::host_memory;
+  std::span<const std::byte> key;  ///< empty: it has none
+};
+/// By the leader: `segment_of(jobrank)` of all ranks. Ends the job if there is no memory for it.
+void fill_published(const std::function<AttachedSegment(gex_Rank_t jobrank)>& segment_of);
+/// How often the leader has. Acquire.
+std::uint32_t published_fills() noexcept;
 
 /// Rewrites the displacement array of every team. In checked mode they are not read.
 void refresh_displacements() noexcept;

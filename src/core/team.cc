@@ -1,8 +1,10 @@
 #include "core/team.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "base/error.h"
 #include "base/immortal.h"
@@ -34,24 +36,47 @@ bool are_displacements_kept() noexcept {
 Team* Team::create(gex_Client_t owner, gex_EP_t local_endpoint,
                    const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
                    gex_Flags_t creation_flags, TeamId identity) {
-  return new (members.size()) Team(owner, local_endpoint, members, own, creation_flags, identity);
+  void* const memory = ::operator new (sizeof(Team) + members.size() * sizeof(std::intptr_t),
+                                       std::align_val_t{alignof(Team)});
+  std::uninitialized_fill_n(
+      reinterpret_cast<std::intptr_t*>(static_cast<std::byte*>(memory) + sizeof(Team)),
+      members.size(), GEX_NOT_MAPPED_);
+  std::vector<gex_EP_Location_t> kept = members;
+  const gex_EP_Location_t* const locations = kept.data();
+  Team* const team =
+      new (memory) Team(owner, local_endpoint, locations, static_cast<gex_Rank_t>(kept.size()), own,
+                        creation_flags, identity);
+  team->own_members_ = std::move(kept);
+  return team;
 }
 
-void* Team::operator new(std::size_t size, std::size_t members) {
-  return ::operator new (size + members * sizeof(std::intptr_t), std::align_val_t{alignof(Team)});
+Team* Team::create_of_all(gex_Client_t owner, gex_EP_t local_endpoint, TeamId identity) {
+  const shm::JobTables* const tables = process().neighborhood.job_tables();
+  if (tables == nullptr) {
+    std::vector<gex_EP_Location_t> members;
+    for (gex_Rank_t rank = 0; rank < gex_proc_.jobsize; ++rank) members.push_back({rank, 0});
+    return create(owner, local_endpoint, members, gex_proc_.jobrank, 0, identity);
+  }
+  os::Mapping locations = tables->map_locations();
+  os::Mapping displacements = tables->map_displacements();
+  if (!locations || !displacements) fatal_system("cannot map the tables of a team", errno);
+  constexpr std::size_t before = shm::JobTables::page_before_displacements;
+  static_assert(sizeof(Team) <= before && before % alignof(Team) == 0);
+  return new (displacements.release().data() + before - sizeof(Team)) Team(
+      owner, local_endpoint, reinterpret_cast<const gex_EP_Location_t*>(locations.release().data()),
+      gex_proc_.jobsize, gex_proc_.jobrank, 0, identity);
 }
 
 void Team::operator delete(void* team) noexcept {
   ::operator delete (team, std::align_val_t{alignof(Team)});
 }
 
-Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
-           const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
-           gex_Flags_t creation_flags, TeamId identity)
-    : TeamRecord(identity, Endpoints::make(owner->index, local_endpoint->index, 0), members),
-      TeamPrefix{} {
+Team::Team(gex_Client_t owner, gex_EP_t local_endpoint, const gex_EP_Location_t* members,
+           gex_Rank_t member_count, gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity)
+    : TeamRecord(identity, Endpoints::make(owner->index, local_endpoint->index, 0)), TeamPrefix{} {
+  members_ = members;
   rank = own;
-  size = static_cast<gex_Rank_t>(members.size());
+  size = member_count;
   client = owner;
   endpoint = local_endpoint;
   flags = creation_flags;
@@ -66,7 +91,6 @@ Team::Team(gex_Client_t owner, gex_EP_t local_endpoint,
   status.rank.store(rank, std::memory_order_relaxed);
   // Release: a reader that sees the size sees the rest.
   status.size.store(size, std::memory_order_release);
-  std::uninitialized_fill_n(reinterpret_cast<std::intptr_t*>(this + 1), size, GEX_NOT_MAPPED_);
   // Under one lock: what is published from now on finds the team.
   const auto lock = live_teams().lock();
   live_teams().add(*this, lock);
@@ -90,7 +114,7 @@ gex_Rank_t Team::primordial_rank_of(gex_Rank_t jobrank) const noexcept {
 }
 
 const std::intptr_t* Team::displacements_by_jobrank() {
-  const bool primordial = std::all_of(members_.begin(), members_.end(),
+  const bool primordial = std::all_of(members_, members_ + size,
                                       [](const auto& member) { return member.gex_ep_index == 0; });
   if (primordial) return Team::from(client->team).displacements();
   const auto lock = live_teams().lock();

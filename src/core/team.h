@@ -71,16 +71,13 @@ class alignas(64) TeamRecord {
   Slots<TeamSlot> slots;
 
  protected:
-  TeamRecord(TeamId identity, Endpoints from_here,
-             const std::vector<gex_EP_Location_t>& members) noexcept
-      : status(job::RankStatus::own().claim_team()),
-        id_(identity),
-        from_here_(from_here),
-        members_(members) {}
+  TeamRecord(TeamId identity, Endpoints from_here) noexcept
+      : status(job::RankStatus::own().claim_team()), id_(identity), from_here_(from_here) {}
 
   TeamId id_;
   Endpoints from_here_;
-  std::vector<gex_EP_Location_t> members_;
+  const gex_EP_Location_t* members_ = nullptr;
+  std::vector<gex_EP_Location_t> own_members_;        ///< empty: those are the neighborhood's
   std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
   /// Where the primordial endpoint of a process is a member, and not its lowest.
   std::unordered_map<gex_Rank_t, gex_Rank_t> primordial_ranks_;
@@ -100,6 +97,10 @@ class Team : public TeamRecord,
   static Team* create(gex_Client_t owner, gex_EP_t local_endpoint,
                       const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
                       gex_Flags_t creation_flags, TeamId identity);
+  /// A team of endpoint 0 of each rank, which is never destroyed. Where a neighborhood keeps tables
+  /// of the job (shm/ job_tables.h) the team uses those, and takes memory of its own only for
+  /// neighbors.
+  static Team* create_of_all(gex_Client_t owner, gex_EP_t local_endpoint, TeamId identity);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -152,9 +153,10 @@ class Team : public TeamRecord,
   void withdraw_displacements() noexcept;
 
  private:
-  Team(gex_Client_t owner, gex_EP_t local_endpoint, const std::vector<gex_EP_Location_t>& members,
-       gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity);
-  static void* operator new(std::size_t size, std::size_t members);
+  /// `members`: stay, `size` of them, and so many displacements are there, of which none is mapped.
+  Team(gex_Client_t owner, gex_EP_t local_endpoint, const gex_EP_Location_t* members,
+       gex_Rank_t member_count, gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity);
+  static void* operator new(std::size_t /*size*/, void* place) noexcept { return place; }
 };
 static_assert(sizeof(Team) == sizeof(TeamRecord) + sizeof(gex_TeamPrefix_),
               "the displacements follow the prefix");

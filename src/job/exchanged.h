@@ -1,6 +1,6 @@
 #pragma once
-// The contributions of all ranks of the job to an exchange, in rank order. More than fits in a
-// frame is in a memory file of the guardian's, which all ranks of the host map: such a table is
+// The contributions of all ranks of the job to an exchange, in rank order. More than a
+// kilobyte is in a memory file of the guardian's, which all ranks of the host map: such a table is
 // there once on a host, not once in each rank.
 
 #include <cstddef>

@@ -92,24 +92,36 @@ void share_status(RankState& self) {
 /// Sends `hello` and receives the job page, which the guardian has sent before this process began.
 /// `hello` goes first: if this is the second process that joins as the rank, there is no welcome to
 /// receive, and the guardian must learn of it to end the job.
-static_assert(max_ranks * sizeof(std::uint32_t) <= max_payload, "a list of ranks is a frame");
 void join_guardian(RankState& self) {
   FrameHeader hello;
   hello.kind = FrameKind::hello;
   hello.first = self.rank;
   send(self, hello);
-  const Received welcome = receive(self, FrameKind::welcome);
-  if (!welcome.descriptor) fatal("the job's guardian sent no job page");
-  self.hosts.resize(welcome.payload.size() / sizeof self.hosts[0]);
-  if (self.hosts.size() != self.size && self.rank != Ending::by_guardian) {
+  // What a frame's payload lies in is used by the next.
+  os::FileDescriptor page;
+  std::vector<std::uint32_t> hosts;
+  for (std::size_t received = 0, total = 1; received < total;) {
+    Received welcome = receive(self, FrameKind::welcome);
+    if (received == 0) {
+      if (!welcome.descriptor) fatal("the job's guardian sent no job page");
+      page = std::move(welcome.descriptor);
+      total = welcome.header.total;
+      hosts.resize(std::min<std::size_t>(total / sizeof(std::uint32_t), max_ranks));
+    }
+    const auto bytes = std::as_writable_bytes(std::span(hosts));
+    if (welcome.header.total != bytes.size() || welcome.header.offset != received ||
+        welcome.payload.empty() || welcome.payload.size() > bytes.size() - received)
+      fatal("the job's guardian sent an invalid list of hosts");
+    std::ranges::copy(welcome.payload, bytes.begin() + static_cast<std::ptrdiff_t>(received));
+    received += welcome.payload.size();
+  }
+  if (hosts.size() != self.size && self.rank != Ending::by_guardian) {
     fatal("the job's guardian sent an invalid list of hosts");
   }
-  std::memcpy(self.hosts.data(), welcome.payload.data(), self.hosts.size() * sizeof self.hosts[0]);
+  self.hosts = RankNumbers(hosts);
   RankSet neighbors;  // empty if this process has lost its rank
-  for (std::uint32_t rank = 0; self.rank != Ending::by_guardian && rank < self.size; ++rank) {
-    if (self.hosts[rank] == self.hosts[self.rank]) neighbors.add(rank);
-  }
-  if (const int error = self.page.map(welcome.descriptor.get(), neighbors.size()); error != 0) {
+  if (self.rank != Ending::by_guardian) neighbors = self.hosts.ranks_of(self.hosts[self.rank]);
+  if (const int error = self.page.map(page.get(), neighbors.size()); error != 0) {
     fatal_system("cannot map the job's page of memory", error);
   }
   self.last_call = self.page.last_call(neighbors.index_of(self.rank));
@@ -154,7 +166,8 @@ void become(const Membership& membership, Origin origin,
   self->size = membership.size;
   self->origin = origin;
   if (origin == Origin::singleton) {
-    self->hosts.assign(1, 0);
+    constexpr std::uint32_t only_host[] = {0};
+    self->hosts = RankNumbers(only_host);
     self->page.decide_error_report(JobPage::ErrorReport::allowed);
   }
   self->process = getpid();
@@ -306,13 +319,8 @@ Exchanged receive_result(RankState& self, std::size_t bytes) {
 }
 
 RankPlace place_of(const RankState& self) noexcept {
-  RankPlace place{self.rank, self.size, 0, 0};
-  for (std::uint32_t rank = 0; rank < self.size; ++rank) {
-    if (self.hosts[rank] != self.hosts[self.rank]) continue;
-    ++place.local_size;
-    if (rank < self.rank) ++place.local_rank;
-  }
-  return place;
+  const RankSet local = self.hosts.ranks_of(self.hosts[self.rank]);
+  return {self.rank, self.size, local.index_of(self.rank), local.size()};
 }
 
 }  // namespace
@@ -403,6 +411,9 @@ void Job::barrier() {
 int Job::share_descriptor(int descriptor, const RankSet& ranks, std::uint32_t owner) {
   RankState& self = state();
   if (self.origin == Origin::singleton) return descriptor;
+  if (ranks.size() * sizeof(std::uint32_t) > max_payload)
+    fatal("%u ranks are on one host, which can have at most %zu; use more hosts", ranks.size(),
+          max_payload / sizeof(std::uint32_t));
   FrameHeader header;
   header.kind = FrameKind::share;
   header.owner = owner;

@@ -73,7 +73,7 @@ class Job {
   /// Collective. Every rank gives the same number of bytes; on return `all` (size() times as long)
   /// holds the bytes of all ranks, in rank order.
   void exchange(std::span<const std::byte> mine, std::span<std::byte> all);
-  /// As above; what is more than fits in a frame is not copied for each rank of a host.
+  /// As above; more than a kilobyte is not copied for each rank of a host.
   Exchanged exchange(std::span<const std::byte> mine);
 
   /// Collective. Every rank gives as many numbers, at most 32; on return each of them is the least

@@ -46,8 +46,9 @@ enum class FrameKind : std::uint32_t {
   wait_on_exited_rank,  ///< waits in a collective call for rank `first`, which has left
   status,               ///< the descriptor of its status (rank_status.h)
   // From the guardian.
-  welcome = 64,  ///< the job page, and the number of each rank's host (32 bits each); lies in the
-                 ///< socket before the rank starts
+  welcome =
+      64,    ///< the job page, and the number of each rank's host (32 bits each), in pieces; the
+             ///< first lies in the socket before the rank starts
   gathered,  ///< a piece of the result of an exchange, or the descriptor of a file with all of it
   shared,    ///< the descriptor (to all but the rank that gave it)
   release,   ///< every rank has left with 0 and may exit; `code` 1: finalize (job/finalizer.h)

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "base/os_file.h"
 #include "job/job_page.h"
@@ -14,6 +13,7 @@
 #include "job/origin.h"
 #include "job/process_manager.h"
 #include "job/protocol.h"
+#include "job/rank_numbers.h"
 
 namespace gex::job {
 
@@ -21,9 +21,9 @@ struct RankState {
   std::uint32_t rank = 0;
   std::uint32_t size = 1;
   Origin origin = Origin::singleton;
-  bool nested = false;  ///< a job of one rank that a process of another job has started
-  std::vector<std::uint32_t> hosts;  ///< the number of each rank's host
-  os::FileDescriptor control;        ///< empty in a job of one rank
+  bool nested = false;         ///< a job of one rank that a process of another job has started
+  RankNumbers hosts;           ///< of each rank's host
+  os::FileDescriptor control;  ///< empty in a job of one rank
   JobPage page;
   LastCall* last_call = nullptr;            ///< in the page
   std::unique_ptr<ProcessManager> manager;  ///< of a foreign launcher; otherwise null

@@ -106,8 +106,8 @@ int inject(Injection injection, bool immediate) noexcept {
 }  // namespace
 
 void find_way(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
-  if (segment.key == nullptr) return;
-  transfer.key = segment.key;
+  transfer.key = key_of(segment);
+  if (transfer.key == nullptr) return;
   transfer.native = process().conduit->put != nullptr &&
                     (kind_at(transfer.local) == nullptr || is_reached_locally(transfer));
   transfer.by_atomics = segment.kind == net::host_memory;

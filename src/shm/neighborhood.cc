@@ -133,7 +133,9 @@ void Neighborhood::lay_out() noexcept {
   // Behind the members' lines is that of all.
   lanes_offset_ =
       facts_offset_ + round_up((std::uint64_t{size_} * FactsLine::count + 1) * cache_line, 4096);
-  teams_offset_ = lanes_offset_ + lane_part_bytes_ * size_ * (lanes() - 1);
+  job_tables_offset_ = lanes_offset_ + lane_part_bytes_ * size_ * (lanes() - 1);
+  teams_offset_ =
+      job_tables_offset_ + (size_ < counts_.ranks ? JobTables::bytes(counts_.ranks) : 0);
   control_bytes_ = round_up(teams_offset_ + TeamSlots::bytes(size_, counts_.team_slots), huge_page);
 }
 
@@ -159,10 +161,10 @@ Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts
   job::Job& job = job::Job::current();
   Neighborhood neighborhood;
   neighborhood.counts_ = counts;
-  const job::RankSet& host = placement.host_of(job.rank());
+  const job::RankSet host = placement.host_of(job.rank());
   const std::uint32_t host_ranks = host.size();
-  const job::RankSet& members = placement.neighborhood_of(job.rank());
-  neighborhood.members_ = members;
+  neighborhood.members_ = placement.neighborhood_of(job.rank());
+  const job::RankSet& members = neighborhood.members_;
   neighborhood.size_ = members.size();
   neighborhood.member_numbers_ = ZeroedTable<std::uint32_t>(job.size());
   for (std::uint32_t number = 0; const std::uint32_t rank : members)
@@ -180,7 +182,7 @@ Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts
   std::vector<AnnouncedLimit> all_limits(job.size());
   job.exchange(std::as_bytes(std::span(&announced, 1)),
                std::as_writable_bytes(std::span(all_limits)));
-  for (const job::RankSet& ranks : placement.hosts) limit_to_available(all_limits, ranks);
+  for (const job::RankSet& ranks : placement.hosts()) limit_to_available(all_limits, ranks);
   if (all_limits[job.rank()].bytes < mine.bytes) {
     mine.bytes = all_limits[job.rank()].bytes;
     mine.reason = "the memory that is free on this host";
@@ -205,6 +207,10 @@ Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts
 
   const std::uint64_t bytes =
       neighborhood.control_bytes_ + neighborhood.segment_stride_ * neighborhood.size_;
+  const auto tables_in = [&](int descriptor) -> std::unique_ptr<JobTables> {
+    if (members.size() == job.size()) return nullptr;
+    return std::make_unique<JobTables>(descriptor, neighborhood.job_tables_offset_, job.size());
+  };
   os::MemoryFile file;
   if (neighborhood.local_index_ == 0) {
     file = os::create_memory_file("gex-neighborhood", bytes);
@@ -218,6 +224,12 @@ Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts
       warn("shared memory is in %s, which holds %s of %s: segments beyond it are refused",
            file.origin.c_str(), os::format_bytes(file.space).c_str(),
            os::format_bytes(wanted).c_str());
+    const auto tables = tables_in(file.descriptor.get());
+    const int error = tables != nullptr ? tables->fill_constant() : 0;
+    if (error != 0)
+      fatal("cannot use %s of shared memory in %s for tables of %u ranks: %s",
+            os::format_bytes(JobTables::bytes(job.size())).c_str(), file.origin.c_str(), job.size(),
+            std::strerror(error));
   }
   neighborhood.file_.reset(
       job.share_descriptor(file.descriptor ? file.descriptor.release() : -1, members));
@@ -225,6 +237,7 @@ Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts
                              ? file.origin
                              : "shared by rank " + std::to_string(members.front());
 
+  neighborhood.job_tables_ = tables_in(neighborhood.file_.get());
   neighborhood.map_control();
   neighborhood.team_slots_ = std::make_unique<TeamSlots>(
       neighborhood.file_.get(), neighborhood.teams_offset_, neighborhood.size_, counts.team_slots);

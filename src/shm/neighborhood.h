@@ -34,6 +34,7 @@
 #include "base/zeroed_table.h"
 #include "shm/cell.h"
 #include "shm/doorbell.h"
+#include "shm/job_tables.h"
 #include "shm/placement.h"
 #include "shm/range_allocator.h"
 #include "shm/ring.h"
@@ -93,6 +94,7 @@ struct ControlLayout {
 struct ControlCounts {
   std::uint32_t lanes;
   std::uint32_t team_slots;
+  std::uint32_t ranks;  ///< of the job
 };
 
 class Neighborhood {
@@ -150,6 +152,10 @@ class Neighborhood {
                                         std::uint32_t index) const noexcept;
 
   TeamSlots& team_slots() const noexcept { return *team_slots_; }
+  /// Null: all ranks of the job are members.
+  const JobTables* job_tables() const noexcept { return job_tables_.get(); }
+  /// Counts how often the first member has filled the table of segments there.
+  std::atomic<std::uint32_t>& job_table_fills() const noexcept { return facts_of(0).table_fills; }
   /// How many of its own a member may use: few where their memory is in a file system that holds
   /// little. Relaxed.
   std::uint32_t usable_team_slots() const noexcept;
@@ -219,6 +225,7 @@ class Neighborhood {
     /// 1: only the host's memory limits the file; member 0's counts.
     std::atomic<std::uint32_t> many_team_slots;
     std::atomic<std::int32_t> process;
+    std::atomic<std::uint32_t> table_fills;  ///< member 0's counts
   };
   MemberFacts& facts_of(std::uint32_t member) const noexcept;
   /// The lines of a member in which it shows something, one for each kind.
@@ -232,7 +239,7 @@ class Neighborhood {
   job::RankSet members_;
   ZeroedTable<std::uint32_t> member_numbers_;  ///< by jobrank: local index plus 1; 0: outside
   std::byte* base_ = nullptr;
-  ControlCounts counts_{1, min_team_slots};
+  ControlCounts counts_{1, min_team_slots, 0};
   std::array<std::byte*, max_lanes> further_lanes_{};  ///< by lane, from 1; null: not mapped
   std::uint64_t control_bytes_ = 0;
   std::uint64_t rings_offset_ = 0;
@@ -241,8 +248,9 @@ class Neighborhood {
   std::uint64_t slab_state_offset_ = 0;
   /// Offset of what members look at of one another, side by side, so that few page tables map it.
   std::uint64_t facts_offset_ = 0;
-  std::uint64_t lanes_offset_ = 0;  ///< of lane 1; behind all that is lane 0's
-  std::uint64_t teams_offset_ = 0;  ///< behind all lanes
+  std::uint64_t lanes_offset_ = 0;       ///< of lane 1; behind all that is lane 0's
+  std::uint64_t job_tables_offset_ = 0;  ///< behind all lanes
+  std::uint64_t teams_offset_ = 0;       ///< behind those
   std::uint64_t lane_part_bytes_ = 0;
   std::uint64_t segment_stride_ = 0;
   std::uint64_t job_max_segment_ = 0;
@@ -253,6 +261,7 @@ class Neighborhood {
   std::map<PeerRange, PeerSegment> peer_segments_;
   os::FileDescriptor file_;
   std::unique_ptr<TeamSlots> team_slots_;
+  std::unique_ptr<JobTables> job_tables_;
   std::string origin_;
   std::string size_reason_;
   std::string segment_reason_;

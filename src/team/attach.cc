@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
 #include "core/process.h"
+#include "core/progress.h"
 #include "core/segment.h"
 #include "team/exchange.h"
 #include "team/lifecycle.h"
@@ -219,7 +221,7 @@ Announcement announcement_of(const _gex_EP& endpoint) {
 /// same answer; of a host that has not, the first process warns.
 bool all_hosts_have_room(const KeyedExchange<Announcement>& announcements) {
   bool room = true;
-  for (const job::RankSet& ranks : process().placement.hosts) {
+  for (const job::RankSet& ranks : process().placement.hosts()) {
     std::uint64_t asked = 0;
     std::uint64_t usable = UINT64_MAX;
     for (const gex_Rank_t rank : ranks) {
@@ -246,6 +248,22 @@ std::uint64_t memory_for_segments() {
   const std::uint64_t usable = usable_memory();
   if (!neighborhood.has_no_segment()) return usable;
   return std::max(usable, std::min(neighborhood.granted_on_host(), neighborhood.memory_space()));
+}
+
+/// Fills in what all ranks have attached, if it is kept once in the neighborhood, or waits until
+/// that is done. Collective over the neighborhood.
+void share_in_neighborhood(const Team& team,
+                           const std::function<AttachedSegment(gex_Rank_t rank)>& segment_of) {
+  if (!is_published_once(team.endpoint->address())) return;
+  static std::uint32_t fills = 0;
+  ++fills;
+  if (process().neighborhood.local_index() == 0) return fill_published(segment_of);
+  wait_until(
+      [&]() noexcept {
+        return Op::with_team(OpKind::agreement, 0, team.id(),
+                             team.exchanges.begun.load(std::memory_order_relaxed));
+      },
+      []() noexcept { return published_fills() >= fills; }, WaitCause::exchange);
 }
 
 int attach_own(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) {
@@ -285,6 +303,11 @@ int attach_own(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int fl
     if (!all_hosts_have_room(announcements)) return refuse();
     if (segment != nullptr && segment->shared && env::boolean(env::Variable::segment_commit))
       error = process().neighborhood.commit_segment(shared_offset(*segment), size);
+    share_in_neighborhood(team, [&](gex_Rank_t rank) {
+      const Announcement announced = announcements.of(rank).record;
+      return AttachedSegment{
+          announced.address, announced.size, static_cast<net::MemoryKind>(announced.kind), {}};
+    });
     announcements.for_each(
         [&](const Keyed<Announcement>& announced) { record(team.client, announced, call); });
   }
@@ -300,6 +323,11 @@ int attach_own(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int fl
   gex_Rank_t failed = 0;
   while (failed < team.size && outcomes.of(failed).record.error == 0) ++failed;
   if (failed == team.size) {
+    share_in_neighborhood(team, [&](gex_Rank_t rank) {
+      const PublishedSegment& published = team.segment_of(rank);
+      return AttachedSegment{published.owner_address, published.size, published.kind,
+                             outcomes.of(rank).key};
+    });
     for (gex_Rank_t rank = 0; rank < team.size; ++rank)
       if (const auto theirs = outcomes.of(rank).key; !theirs.empty())
         publish_key(team.endpoint->address(), team.jobrank_of(rank), theirs);

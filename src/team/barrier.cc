@@ -457,8 +457,8 @@ void barrier_blocking(Team& team) {
 BarrierPlan plan_of(const Team& team) {
   const shm::Placement& placement = process().placement;
   return BarrierPlan::of(
-      team.size, team.rank, static_cast<std::uint32_t>(placement.neighborhoods.size()),
-      gex_proc_.jobsize, [&](std::uint32_t member) { return team.jobrank_of(member); },
+      team.size, team.rank, placement.neighborhood_count, gex_proc_.jobsize,
+      [&](std::uint32_t member) { return team.jobrank_of(member); },
       [&](std::uint32_t jobrank) { return placement.neighborhood[jobrank]; });
 }
 

@@ -128,10 +128,7 @@ std::uint32_t next_team_of(const Team& parent) noexcept {
 }  // namespace
 
 Team& create_primordial(gex_Client_t client) {
-  std::vector<gex_EP_Location_t> members;
-  for (gex_Rank_t r = 0; r < gex_proc_.jobsize; ++r) members.push_back({r, 0});
-  Team* team = Team::create(client, client->endpoint, members, gex_proc_.jobrank, 0,
-                            identity_of(members.front(), client->index));
+  Team* team = Team::create_of_all(client, client->endpoint, identity_of({0, 0}, client->index));
   client->team = team->handle();
   require_same_client(*team, complete_team({&team, 1}));
   return *team;

@@ -22,7 +22,7 @@ namespace gex {
 namespace {
 
 bool spans_hosts() {
-  return process().placement.hosts.size() > 1;
+  return process().placement.host_count > 1;
 }
 
 /// Ends the job if what the conduit has reported is not what the interface asks for.
@@ -61,8 +61,8 @@ void set_finalizer_of_network() {
 void attach_named(const net::Host& host) {
   Process& self = process();
   if ((self.conduit->capabilities & net::one_machine) != 0 && spans_hosts())
-    fatal("conduit %s joins the processes of one machine; this job has ranks on %zu hosts",
-          self.conduit->name, self.placement.hosts.size());
+    fatal("conduit %s joins the processes of one machine; this job has ranks on %u hosts",
+          self.conduit->name, self.placement.host_count);
   const os::KeptSignalHandling kept;
   if (self.conduit->attach(&host, &self.network) != 0)
     fatal("conduit %s cannot be used here", self.conduit->name);

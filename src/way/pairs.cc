@@ -140,14 +140,15 @@ std::vector<PairClass> classify_pairs(const shm::Placement& placement,
                                       std::span<const WaysOfRank> ways) {
   std::vector<PairClass> classes;
   std::vector<job::RankSet> sharing;
-  for (const job::RankSet& ranks : placement.neighborhoods)
+  for (const job::RankSet& ranks : placement.neighborhoods())
     if (ranks.size() > 1) sharing.push_back(ranks);
   if (!sharing.empty()) classes.push_back({PairKind::memory, std::move(sharing), {}, {}});
   std::vector<job::RankSet> divided;
-  for (const job::RankSet& ranks : placement.hosts)
+  std::vector<job::RankSet> hosts = placement.hosts();
+  for (const job::RankSet& ranks : hosts)
     if (has_neighborhoods(placement, ranks)) divided.push_back(ranks);
   if (!divided.empty()) add_classes(classes, PairKind::one_host, std::move(divided), ways);
-  if (placement.hosts.size() > 1) add_classes(classes, PairKind::hosts, placement.hosts, ways);
+  if (hosts.size() > 1) add_classes(classes, PairKind::hosts, std::move(hosts), ways);
   return classes;
 }
 

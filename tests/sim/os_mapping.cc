@@ -29,6 +29,10 @@ Mapping Mapping::guarded(int descriptor, std::uint64_t offset, std::size_t bytes
   return shared(descriptor, offset, round_up_to_page(bytes));
 }
 
+Mapping Mapping::copied(int descriptor, std::uint64_t offset, std::size_t bytes) noexcept {
+  return map(bytes, MAP_PRIVATE, descriptor, offset);
+}
+
 Mapping Mapping::anonymous(std::size_t bytes) noexcept {
   return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 }

@@ -1,12 +1,20 @@
 #include "launch/channel.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "job/job.h"
+#include "job/job_page.h"
+#include "job/limits.h"
 #include "job_frame_sockets.h"
 
 namespace gex::launch {
@@ -53,6 +61,41 @@ TEST_F(ChannelTest, DropsWhatItsPeerWillNotRead) {
   channel.close();
   channel.queue(job::FrameHeader{});
   EXPECT_EQ(channel.flush(), Channel::State::broken);
+}
+
+/// The list of hosts of the largest job is more than a frame, and more than a socket takes at once.
+TEST_F(ChannelTest, WelcomesARankOfTheLargestJob) {
+  constexpr std::uint32_t ranks_of_host = 128;
+  constexpr std::uint32_t own = 1000;
+  std::vector<std::uint32_t> hosts(job::max_ranks);
+  for (std::uint32_t rank = 0; rank < hosts.size(); ++rank) hosts[rank] = rank / ranks_of_host;
+  const auto bytes = std::as_bytes(std::span(hosts));
+  job::JobPage page;
+  os::FileDescriptor file;
+  ASSERT_EQ(page.create(file, ranks_of_host), 0);
+
+  const pid_t rank = fork();
+  if (rank == 0) {
+    setenv("GEX_JOB", job::format_membership({theirs_.get(), own, job::max_ranks}).c_str(), 1);
+    const job::Job& joined = job::Job::join();
+    const auto is_right = [&](std::uint32_t each) { return joined.host_of(each) == hosts[each]; };
+    bool right = joined.size() == hosts.size() && joined.rank() == own;
+    for (std::uint32_t each = 0; each < hosts.size(); ++each) right = right && is_right(each);
+    _exit(right ? 0 : 1);
+  }
+  theirs_.reset();
+  Channel channel(std::move(ours_));
+  job::FrameHeader welcome;
+  welcome.kind = job::FrameKind::welcome;
+  channel.queue(welcome, std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end()),
+                std::make_shared<os::FileDescriptor>(std::move(file)));
+  while (channel.flush() == Channel::State::blocked) {
+    pollfd writable{channel.socket(), POLLOUT, 0};
+    poll(&writable, 1, -1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(rank, &status, 0), rank);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -14,48 +14,48 @@ using Ranks = job::RankSet;
 
 TEST(Placement, OneHostIsOneNeighborhoodWithoutALimit) {
   const Placement placement(Numbers(5, 0), 0);
-  EXPECT_EQ(placement.host, Numbers(5, 0));
-  EXPECT_EQ(placement.neighborhood, Numbers(5, 0));
-  ASSERT_EQ(placement.hosts.size(), 1u);
-  ASSERT_EQ(placement.neighborhoods.size(), 1u);
+  EXPECT_EQ(placement.host.listed(), Numbers(5, 0));
+  EXPECT_EQ(placement.neighborhood.listed(), Numbers(5, 0));
+  EXPECT_EQ(placement.host_count, 1u);
+  EXPECT_EQ(placement.neighborhood_count, 1u);
   EXPECT_EQ(placement.neighborhood_of(3), (Ranks{0, 1, 2, 3, 4}));
 }
 
 TEST(Placement, ALimitCutsAHostIntoGroupsAndLeavesTheRestTogether) {
   const Placement placement(Numbers(5, 0), 2);
-  EXPECT_EQ(placement.neighborhood, (Numbers{0, 0, 1, 1, 2}));
+  EXPECT_EQ(placement.neighborhood.listed(), (Numbers{0, 0, 1, 1, 2}));
   EXPECT_EQ(placement.neighborhood_of(3), (Ranks{2, 3}));
   EXPECT_EQ(placement.neighborhood_of(4), Ranks{4});
   EXPECT_EQ(placement.host_of(4).size(), 5u);
 }
 
 TEST(Placement, ALimitAboveTheHostsSizeIsNoLimit) {
-  EXPECT_EQ(Placement(Numbers(3, 0), 3).neighborhoods.size(), 1u);
-  EXPECT_EQ(Placement(Numbers(3, 0), 100).neighborhoods.size(), 1u);
+  EXPECT_EQ(Placement(Numbers(3, 0), 3).neighborhood_count, 1u);
+  EXPECT_EQ(Placement(Numbers(3, 0), 100).neighborhood_count, 1u);
 }
 
 TEST(Placement, NeighborhoodsEndWithTheirHost) {
   // Three hosts of 3, 1 and 4 ranks, in groups of at most 2.
   const Placement placement({0, 0, 0, 1, 2, 2, 2, 2}, 2);
-  EXPECT_EQ(placement.host, (Numbers{0, 0, 0, 1, 2, 2, 2, 2}));
-  EXPECT_EQ(placement.neighborhood, (Numbers{0, 0, 1, 2, 3, 3, 4, 4}));
+  EXPECT_EQ(placement.host.listed(), (Numbers{0, 0, 0, 1, 2, 2, 2, 2}));
+  EXPECT_EQ(placement.neighborhood.listed(), (Numbers{0, 0, 1, 2, 3, 3, 4, 4}));
   EXPECT_EQ(placement.host_of(6), (Ranks{4, 5, 6, 7}));
   EXPECT_EQ(placement.neighborhood_of(2), Ranks{2});
 }
 
 TEST(Placement, HostsThatGotTheirRanksInTurnAreWholeAllTheSame) {
   const Placement placement({7, 3, 7, 3, 7}, 0);
-  EXPECT_EQ(placement.host, (Numbers{0, 1, 0, 1, 0}));
-  EXPECT_EQ(placement.neighborhood, placement.host);
+  EXPECT_EQ(placement.host.listed(), (Numbers{0, 1, 0, 1, 0}));
+  EXPECT_EQ(placement.neighborhood.listed(), placement.host.listed());
   EXPECT_EQ(placement.host_of(4), (Ranks{0, 2, 4}));
   EXPECT_EQ(placement.neighborhood_of(1), (Ranks{1, 3}));
-  EXPECT_EQ(placement.hosts.size(), 2u);
+  EXPECT_EQ(placement.host_count, 2u);
 }
 
 TEST(Placement, NeighborhoodsOfRanksInTurnCountByTheirLowestRanks) {
   const Placement placement({0, 1, 0, 1, 0, 1, 0}, 2);
-  EXPECT_EQ(placement.host, (Numbers{0, 1, 0, 1, 0, 1, 0}));
-  EXPECT_EQ(placement.neighborhood, (Numbers{0, 1, 0, 1, 2, 3, 2}));
+  EXPECT_EQ(placement.host.listed(), (Numbers{0, 1, 0, 1, 0, 1, 0}));
+  EXPECT_EQ(placement.neighborhood.listed(), (Numbers{0, 1, 0, 1, 2, 3, 2}));
   EXPECT_EQ(placement.neighborhood_of(6), (Ranks{4, 6}));
   EXPECT_EQ(placement.neighborhood_of(5), Ranks{5});
 }
@@ -67,7 +67,8 @@ TEST(Placement, OfAnyLayoutHasEveryRankOnceAndEveryGroupAsLargeAsItMayBe) {
     Numbers labels(1 + random() % 40);
     for (std::uint32_t& label : labels) label = 100 + random() % 6;
     const Placement placement(labels, limit);
-    const auto expect_partition = [&](const std::vector<Ranks>& groups, const Numbers& group_of) {
+    const auto expect_partition = [&](const std::vector<Ranks>& groups,
+                                      const job::RankNumbers& group_of) {
       std::uint32_t members = 0;
       for (std::uint32_t group = 0; group < groups.size(); ++group) {
         members += groups[group].size();
@@ -83,15 +84,16 @@ TEST(Placement, OfAnyLayoutHasEveryRankOnceAndEveryGroupAsLargeAsItMayBe) {
       }
       EXPECT_EQ(members, labels.size());
     };
-    expect_partition(placement.hosts, placement.host);
-    expect_partition(placement.neighborhoods, placement.neighborhood);
+    expect_partition(placement.hosts(), placement.host);
+    expect_partition(placement.neighborhoods(), placement.neighborhood);
     std::size_t wanted = 0;
-    for (const Ranks& host : placement.hosts) {
+    for (const Ranks& host : placement.hosts()) {
       for (const std::uint32_t rank : host) EXPECT_EQ(labels[rank], labels[host.front()]);
       wanted += limit == 0 ? 1 : (host.size() + limit - 1) / limit;
     }
-    EXPECT_EQ(placement.neighborhoods.size(), wanted);
-    for (const Ranks& group : placement.neighborhoods) {
+    EXPECT_EQ(placement.neighborhood_count, wanted);
+    for (const Ranks& group : placement.neighborhoods()) {
+      EXPECT_EQ(placement.neighborhood_of(group.front()), group);
       if (limit != 0) {
         EXPECT_LE(group.size(), limit);
       }
@@ -102,7 +104,7 @@ TEST(Placement, OfAnyLayoutHasEveryRankOnceAndEveryGroupAsLargeAsItMayBe) {
 }
 
 TEST(Placement, OneRankEachWhenSharedMemoryIsTurnedOff) {
-  EXPECT_EQ(Placement({0, 0, 1}, 1).neighborhood, (Numbers{0, 1, 2}));
+  EXPECT_EQ(Placement({0, 0, 1}, 1).neighborhood.listed(), (Numbers{0, 1, 2}));
 }
 
 }  // namespace

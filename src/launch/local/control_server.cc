@@ -216,7 +216,9 @@ void ControlServer::handle_gather(std::uint32_t rank, const job::Received& frame
 void ControlServer::gathered(std::uint32_t sequence, const SharedBytes& bytes) {
   job::FrameHeader answer = frame_of(job::FrameKind::gathered);
   answer.sequence = sequence;
-  const SharedDescriptor file = bytes->size() > job::max_payload ? file_of(*bytes) : nullptr;
+  // Ranks may keep the result: there is one of it for all of them, unless it is small.
+  constexpr std::size_t max_copied = 1024;
+  const SharedDescriptor file = bytes->size() > max_copied ? file_of(*bytes) : nullptr;
   answer.total = bytes->size();
   for (const std::uint32_t rank : job_.part.ranks) {
     if (file != nullptr)

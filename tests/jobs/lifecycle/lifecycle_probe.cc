@@ -626,9 +626,11 @@ std::vector<Mapped> mapped_memory() {
   }
   return all;
 }
+/// In private mappings there are tables of the job's ranks.
 std::size_t mapped_bytes() {
   std::size_t bytes = 0;
-  for (const Mapped& one : mapped_memory()) bytes += one.end - one.start;
+  for (const Mapped& one : mapped_memory())
+    bytes += one.access.ends_with('s') ? one.end - one.start : 0;
   return bytes;
 }
 std::size_t dumped_bytes() {

@@ -34,6 +34,10 @@ PAGE_TABLES = re.compile(r"^rank (\d+): page tables:\s+(\d+) kB$", re.MULTILINE)
 # Neighbors up to which page tables are not compared, and what one more takes in them, in KiB.
 FEW_NEIGHBORS = 32
 MAX_OF_NEIGHBOR = 1.5
+HEAP = re.compile(r"^rank (\d+): heap: (\d+) bytes$", re.MULTILINE)
+# Ranks with which heaps are compared, and what a rank may keep of one more to which it sends nothing.
+FEW_RANKS = 32
+MAX_OF_PEER = 16
 # What one rank gives to the exchanges that start a job, in the mean.
 MEAN_GIVEN = 128
 
@@ -135,7 +139,8 @@ def run(folder, ranks, before=(), conduit="udp", neighborhood=NEIGHBORHOOD):
     environment = {name: value for name, value in os.environ.items() if name != "GEX_COLL_LEADERS"}
     done = subprocess.run(
         [f"{folder}/bin/gexrun", "-n", str(ranks), *before, f"{folder}/tests/bin/scale_probe", str(BARRIERS)],
-        env={**environment, "GEX_CONDUIT": conduit, "GASNET_SUPERNODE_MAXSIZE": str(neighborhood),
+        # What a thread keeps of freed memory would be counted as in use.
+        env={**environment, "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0", "GEX_CONDUIT": conduit, "GASNET_SUPERNODE_MAXSIZE": str(neighborhood),
              "GEX_VERBOSE": "1"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     check(done.returncode == 0, f"the job fails: {done.stdout}{done.stderr}")
@@ -165,6 +170,16 @@ def check_page_tables(folder, ranks):
     most = few + MAX_OF_NEIGHBOR * (ranks - FEW_NEIGHBORS)
     check(many <= most, f"page tables of {ranks} neighbors take {many} KiB, more than {most}: of {FEW_NEIGHBORS} "
           f"neighbors {few}")
+
+
+def check_heap(folder, printed, ranks):
+    """What a rank keeps of those to which it sends nothing: the least heap of a rank is of one that has had to do
+    with as many others in both jobs."""
+    few, many = (min(size for size, in counts_in(text, HEAP, count).values())
+                 for text, count in ((run(folder, FEW_RANKS), FEW_RANKS), (printed, ranks)))
+    most = few + MAX_OF_PEER * (ranks - FEW_RANKS)
+    check(many <= most, f"the heap of a rank of {ranks} has {many} bytes, more than {most}: with {FEW_RANKS} ranks "
+          f"{few}")
 
 
 def check_start(printed, ranks):
@@ -215,6 +230,7 @@ def main():
           f"of a rank, at most {max(met for met, _ in peers.values())} peers")
 
     check_page_tables(arguments.bin, ranks)
+    check_heap(arguments.bin, printed, ranks)
 
     # One rank has the variable, not the lowest, and all follow it.
     few = 2 * NEIGHBORHOOD

@@ -6,6 +6,8 @@
 #include <gasnet.h>
 #include <gasnet_coll.h>
 
+#include <malloc.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -51,6 +53,12 @@ void print_page_tables(gex_Rank_t rank) {
       std::fprintf(stderr, "rank %u: page tables: %s\n", rank, line.c_str() + 6);
 }
 
+/// Prints how many bytes of this process's heap are in use.
+void print_heap(gex_Rank_t rank) {
+  const struct mallinfo2 heap = mallinfo2();
+  std::fprintf(stderr, "rank %u: heap: %zu bytes\n", rank, heap.uordblks + heap.hblkhd);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -62,6 +70,7 @@ int main(int argc, char** argv) {
     return 1;
   gex_Segment_t segment;
   if (gex_Segment_Attach(&segment, team, GASNET_PAGESIZE) != GASNET_OK) return 2;
+  print_heap(gex_TM_QueryRank(team));
   const int barriers = argc > 1 ? std::atoi(argv[1]) : 1;
   for (int i = 0; i < barriers; ++i) gex_Event_Wait(gex_Coll_BarrierNB(team, 0));
   for (int i = 0; i < barriers; ++i) {

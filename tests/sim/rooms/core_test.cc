@@ -36,7 +36,7 @@ TEST(PublishedSegments, AreWhereTheirOwnersHaveThemAndMappedForNeighbors) {
     EXPECT_FALSE(segment.contains(start - 1, 1));
     if (!process().neighborhood.contains(peer)) {
       EXPECT_EQ(segment.displacement(), GEX_NOT_MAPPED_);
-      EXPECT_NE(segment.key, nullptr) << "the network's";
+      EXPECT_NE(key_of(segment), nullptr) << "the network's";
       continue;
     }
     ASSERT_NE(segment.mapped, nullptr);

@@ -1,0 +1,55 @@
+#pragma once
+// Tables with an entry for each rank of the job that are there once in a neighborhood, in the place
+// of one in each of its processes: most of a job's ranks are equal to all of them, other members
+// of the neighborhood are not.
+//
+// They lie in the neighborhood's file. One member fills them. A process reads them in private
+// mappings: it takes memory of its own for the pages to which it writes, and for no others.
+//
+// There are none where all ranks of the job are neighbors.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/os_mapping.h"
+
+namespace gex::shm {
+
+class JobTables {
+ public:
+  /// Bytes of the longest entry in the table of segments.
+  static constexpr std::size_t max_segment_entry = 256;
+
+  /// Bytes that the tables of so many ranks take in the file.
+  static std::uint64_t bytes(std::uint32_t ranks) noexcept;
+
+  /// In a file, which stays open, from `offset` on, a multiple of the page size.
+  JobTables(int file, std::uint64_t offset, std::uint32_t ranks) noexcept
+      : file_(file), offset_(offset), ranks_(ranks) {}
+
+  /// By one member, before another has the file: fills the tables that do not change. 0 or an
+  /// error.
+  int fill_constant() const;
+
+  /// Endpoint 0 of each rank: gex_EP_Location_t by jobrank. Empty with errno on failure, as are the
+  /// following.
+  os::Mapping map_locations() const noexcept;
+  /// A page, which is the caller's to use, and behind it a displacement for each rank, all
+  /// GEX_NOT_MAPPED_.
+  os::Mapping map_displacements() const noexcept;
+  static constexpr std::size_t page_before_displacements = 4096;
+  /// Room for an entry of a segment for each rank, at first zero bytes.
+  os::Mapping map_segments() const noexcept;
+
+  /// By one member: replaces the first bytes of the table of segments, in pages to which a process
+  /// has not written. 0 or an error.
+  int fill_segments(std::span<const std::byte> entries) const noexcept;
+
+ private:
+  int file_;
+  std::uint64_t offset_;
+  std::uint32_t ranks_;
+};
+
+}  // namespace gex::shm
