@@ -10,6 +10,10 @@
 #include "base/immortal.h"
 #include "core/process.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace gex {
 
 namespace {
@@ -61,6 +65,10 @@ Team* Team::create_of_all(gex_Client_t owner, gex_EP_t local_endpoint, TeamId id
   os::Mapping displacements = tables->map_displacements();
   if (!locations || !displacements) fatal_system("cannot map the tables of a team", errno);
   constexpr std::size_t before = shm::JobTables::page_before_displacements;
+#ifdef __SANITIZE_ADDRESS__
+  // What only the team points to is in use.
+  __lsan_register_root_region(displacements.data(), before);
+#endif
   static_assert(sizeof(Team) <= before && before % alignof(Team) == 0);
   return new (displacements.release().data() + before - sizeof(Team)) Team(
       owner, local_endpoint, reinterpret_cast<const gex_EP_Location_t*>(locations.release().data()),

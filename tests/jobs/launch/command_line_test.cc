@@ -34,12 +34,12 @@ TEST(CommandLine, MistakesAreOneLineAndStatusTwo) {
       {{}, "the number of ranks is missing: -n N"},
       {{probe, "who"}, "the number of ranks is missing: -n N"},
       {{"-n"}, "option -n needs a value"},
-      {{"-n", "0", probe}, "-n '0' is not a number of ranks from 1 to 4096"},
-      {{"-n", "4097", probe}, "-n '4097' is not a number of ranks from 1 to 4096"},
-      {{"-n", "-3", probe}, "-n '-3' is not a number of ranks from 1 to 4096"},
-      {{"-n", "abc", probe}, "-n 'abc' is not a number of ranks from 1 to 4096"},
-      {{"-n", "2x", probe}, "-n '2x' is not a number of ranks from 1 to 4096"},
-      {{"-n", "", probe}, "-n '' is not a number of ranks from 1 to 4096"},
+      {{"-n", "0", probe}, "-n '0' is not a number of ranks from 1 to 16384"},
+      {{"-n", "16385", probe}, "-n '16385' is not a number of ranks from 1 to 16384"},
+      {{"-n", "-3", probe}, "-n '-3' is not a number of ranks from 1 to 16384"},
+      {{"-n", "abc", probe}, "-n 'abc' is not a number of ranks from 1 to 16384"},
+      {{"-n", "2x", probe}, "-n '2x' is not a number of ranks from 1 to 16384"},
+      {{"-n", "", probe}, "-n '' is not a number of ranks from 1 to 16384"},
       {{"-n", "2"}, "the program to run is missing"},
       {{"-n", "2", "--bind", "socket", probe}, "--bind 'socket' is neither share, core nor none"},
       {{"-n", "2", "--timeout", "0", probe}, "--timeout '0' is not a number of seconds above 0"},
@@ -347,7 +347,7 @@ std::string place(const std::string& rest, std::uint32_t version = gex::job::pro
 TEST(Place, AnEnvironmentMadeByHandIsRefused) {
   for (const std::string& value :
        {std::string("x"), place(""), place(":"), place(":100:0:2"), place(":100:2:2:5"),
-        place(":100:0:0:5"), place(":100:0:5000:5"), place(":-5:0:2:5"), place(":0:0:2:5x")}) {
+        place(":100:0:0:5"), place(":100:0:20000:5"), place(":-5:0:2:5"), place(":0:0:2:5x")}) {
     const Outcome outcome = Command({probe, "who"}).variable("GEX_JOB", value).run();
     expect_failure(outcome, 1,
                    std::string("gex: GEX_JOB='") + value + "': it is set by gexrun, not by hand");
