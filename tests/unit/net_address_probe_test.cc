@@ -120,7 +120,7 @@ TEST_P(Probe, AnAddressThatNoSocketCanHaveIsNotReached) {
   add({"127.0.0.2", "192.0.2.7"});
   start(1, {});
   start(0, {{1, 0}, {1, 1}});
-  EXPECT_EQ(probes_[0]->final_outcomes(), (std::vector{Outcome::reached, Outcome::refused}));
+  EXPECT_EQ(probes_[0]->final_outcomes(), (std::vector{Outcome::reached, Outcome::no_port}));
 }
 
 INSTANTIATE_TEST_SUITE_P(By, Probe, ::testing::Values(By::datagrams, By::connections),
