@@ -48,8 +48,9 @@ void require_own_kind(gex_EP_t endpoint, const void* local, std::size_t size, ge
 enum class Local { buffer, value };
 
 template <Local local_is = Local::buffer, class AnyCall>
-ResolvedTransfer begin(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank, const void* local,
-                       void* remote, std::size_t size, gex_Flags_t flags) {
+ResolvedTransfer check_and_resolve(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank,
+                                   const void* local, void* remote, std::size_t size,
+                                   gex_Flags_t flags) {
   if (call.is_checked()) {
     gex::require_peer(tm, rank, name_of(call));
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_RMA,
@@ -86,7 +87,7 @@ int gex_put_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                       gex_Flags_t flags) {
   return in_call(Call::put_blocking, [=](auto& call) noexcept {
     return call.returns(
-        gex::rma::put_blocking(begin(call, tm, rank, src, dest, nbytes, flags), flags));
+        gex::rma::put_blocking(check_and_resolve(call, tm, rank, src, dest, nbytes, flags), flags));
   });
 }
 
@@ -94,8 +95,8 @@ int gex_put_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size
                  gex_Event_t* lc_opt, gex_Flags_t flags) {
   return in_call(Call::put_nbi, [=](auto& call) noexcept {
     check_completion(call, lc_opt, true);
-    return call.returns(
-        gex::rma::put_implicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
+    return call.returns(gex::rma::put_implicit(
+        check_and_resolve(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
   });
 }
 
@@ -103,8 +104,8 @@ gex_Event_t gex_put_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* sr
                         gex_Event_t* lc_opt, gex_Flags_t flags) {
   return in_call(Call::put_nb, [=](auto& call) noexcept {
     check_completion(call, lc_opt, false);
-    return call.returns(
-        gex::rma::put_explicit(begin(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
+    return call.returns(gex::rma::put_explicit(
+        check_and_resolve(call, tm, rank, src, dest, nbytes, flags), lc_opt, flags));
   });
 }
 
@@ -112,7 +113,7 @@ int gex_get_blocking_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_
                       gex_Flags_t flags) {
   return in_call(Call::get_blocking, [=](auto& call) noexcept {
     return call.returns(
-        gex::rma::get_blocking(begin(call, tm, rank, dest, src, nbytes, flags), flags));
+        gex::rma::get_blocking(check_and_resolve(call, tm, rank, dest, src, nbytes, flags), flags));
   });
 }
 
@@ -120,7 +121,7 @@ int gex_get_nbi_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nby
                  gex_Flags_t flags) {
   return in_call(Call::get_nbi, [=](auto& call) noexcept {
     return call.returns(
-        gex::rma::get_implicit(begin(call, tm, rank, dest, src, nbytes, flags), flags));
+        gex::rma::get_implicit(check_and_resolve(call, tm, rank, dest, src, nbytes, flags), flags));
   });
 }
 
@@ -128,7 +129,7 @@ gex_Event_t gex_get_nb_(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, siz
                         gex_Flags_t flags) {
   return in_call(Call::get_nb, [=](auto& call) noexcept {
     return call.returns(
-        gex::rma::get_explicit(begin(call, tm, rank, dest, src, nbytes, flags), flags));
+        gex::rma::get_explicit(check_and_resolve(call, tm, rank, dest, src, nbytes, flags), flags));
   });
 }
 
@@ -138,8 +139,8 @@ gex_RMA_Value_t gex_get_value_(gex_TM_t tm, gex_Rank_t rank, void* src, size_t n
     gex::require_value_size(nbytes, name_of(call));
     gex_RMA_Value_t value = 0;
     void* bytes = const_cast<void*>(gex_value_bytes_(&value, nbytes));
-    gex::rma::get_blocking(begin<Local::value>(call, tm, rank, bytes, src, nbytes, of_value(flags)),
-                           0);
+    gex::rma::get_blocking(
+        check_and_resolve<Local::value>(call, tm, rank, bytes, src, nbytes, of_value(flags)), 0);
     return value;
   });
 }
@@ -150,7 +151,8 @@ int gex_put_value_blocking_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Va
     gex::require_value_size(nbytes, name_of(call));
     const void* bytes = gex_value_bytes_(&value, nbytes);
     return call.returns(gex::rma::put_blocking(
-        begin<Local::value>(call, tm, rank, bytes, dest, nbytes, of_value(flags)), flags));
+        check_and_resolve<Local::value>(call, tm, rank, bytes, dest, nbytes, of_value(flags)),
+        flags));
   });
 }
 
@@ -160,8 +162,8 @@ int gex_put_value_nbi_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t
     gex::require_value_size(nbytes, name_of(call));
     const void* bytes = gex_value_bytes_(&value, nbytes);
     return call.returns(gex::rma::put_implicit(
-        begin<Local::value>(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW,
-        flags));
+        check_and_resolve<Local::value>(call, tm, rank, bytes, dest, nbytes, of_value(flags)),
+        GEX_EVENT_NOW, flags));
   });
 }
 
@@ -171,8 +173,8 @@ gex_Event_t gex_put_value_nb_(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_
     gex::require_value_size(nbytes, name_of(call));
     const void* bytes = gex_value_bytes_(&value, nbytes);
     return call.returns(gex::rma::put_explicit(
-        begin<Local::value>(call, tm, rank, bytes, dest, nbytes, of_value(flags)), GEX_EVENT_NOW,
-        flags));
+        check_and_resolve<Local::value>(call, tm, rank, bytes, dest, nbytes, of_value(flags)),
+        GEX_EVENT_NOW, flags));
   });
 }
 

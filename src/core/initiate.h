@@ -4,9 +4,9 @@
 //
 // An operation has one or more parts. Its `inject` function gives them to whatever carries them:
 // each part adds one to `Targets::done` when it is complete and, if the source of a put is in use
-// after `inject` has returned, one to `Targets::local` when it is not any more. `inject` may wait
-// for room, polling; it returns how many parts there are, or that nothing was injected, which only
-// an immediate operation may.
+// after `inject` has returned, one to `Targets::local_done` when it is not any more. `inject` may
+// wait for room, polling; it returns how many parts there are, or that nothing was injected, which
+// only an immediate operation may.
 //
 // What completes inside its call, as a copy to mapped memory does, is not initiated: it touches no
 // counter and has no event. What is initiated is described by an Op (core/op.h), for reports of
@@ -30,13 +30,13 @@ namespace gex {
 
 struct Targets {
   CompletionTarget done;
-  CompletionTarget local;  ///< null: the call does not ask for local completion
+  CompletionTarget local_done;  ///< null: the call does not ask for local completion
 };
 
 /// Injecting an operation has this result.
 struct Injected {
   std::uint32_t parts;         ///< 0: nothing was injected
-  bool source_in_use = false;  ///< as many parts complete `local` when the source is free
+  bool source_in_use = false;  ///< as many parts complete `local_done` when the source is free
 };
 inline constexpr Injected not_injected{0};
 
@@ -69,13 +69,13 @@ inline void wait_for_parts(const Op& op, const StdCompletion::Word& completed,
 /// A peer's answer completes the targets, in whatever thread takes it.
 inline void hand_over(const Targets& targets) noexcept {
   order_through_peer_begins(targets.done);
-  if (targets.local != nullptr) order_through_peer_begins(targets.local);
+  if (targets.local_done != nullptr) order_through_peer_begins(targets.local_done);
 }
 /// Injects, and follows the operation until it is complete; traced jobs only.
 template <class Inject>
 [[gnu::noinline]] Injected inject_followed(const Targets& targets, Inject& inject) noexcept {
-  const FollowedTargets given = the_observer.follow(targets.done, targets.local);
-  const Targets followed{given.done, given.local};
+  const FollowedTargets given = the_observer.follow(targets.done, targets.local_done);
+  const Targets followed{given.done, given.local_done};
   hand_over(followed);
   const Injected injected = inject(followed);
   the_observer.settle(given, injected.parts, injected.source_in_use ? injected.parts : 0);
@@ -108,11 +108,11 @@ Initiated initiate_implicit(const Op& op, Category_index category, LocalCompleti
   ThreadRecord& thread = this_thread();
   Counters& counters = thread.implicit_counters();
   StdCompletion::Word reusable{0};
-  CompletionTarget local = nullptr;
-  if (wanted == LocalCompletion::now) local = &reusable;
-  if (wanted == LocalCompletion::group) local = &counters.completed[ec_lc];
+  CompletionTarget local_done = nullptr;
+  if (wanted == LocalCompletion::now) local_done = &reusable;
+  if (wanted == LocalCompletion::group) local_done = &counters.completed[ec_lc];
   const Injected injected =
-      detail::inject_into(Targets{&counters.completed[category], local}, inject);
+      detail::inject_into(Targets{&counters.completed[category], local_done}, inject);
   if (injected.parts == 0) return {.refused = true};
   show(thread.implicit_op(category), op);
   counters.initiated[category] += injected.parts;
@@ -130,11 +130,11 @@ Initiated initiate_with_event(const Op& op, Category_index category, LocalComple
   ThreadRecord& thread = this_thread();
   Event& event = allocate_event(thread);
   StdCompletion::Word reusable{0};
-  CompletionTarget local = nullptr;
-  if (wanted == LocalCompletion::now) local = &reusable;
-  if (wanted == LocalCompletion::leaf) local = &event.counters.completed[ec_lc];
+  CompletionTarget local_done = nullptr;
+  if (wanted == LocalCompletion::now) local_done = &reusable;
+  if (wanted == LocalCompletion::leaf) local_done = &event.counters.completed[ec_lc];
   const Injected injected =
-      detail::inject_into(Targets{&event.counters.completed[category], local}, inject);
+      detail::inject_into(Targets{&event.counters.completed[category], local_done}, inject);
   if (injected.parts == 0) {
     free_event(thread, event);
     return {.refused = true};
@@ -143,7 +143,7 @@ Initiated initiate_with_event(const Op& op, Category_index category, LocalComple
   event.counters.initiated[category] = injected.parts;
   if (wanted == LocalCompletion::leaf) {
     event.counters.initiated[ec_lc] = injected.parts;
-    if (!injected.source_in_use) complete(local, injected.parts);
+    if (!injected.source_in_use) complete(local_done, injected.parts);
   }
   if (injected.source_in_use && wanted == LocalCompletion::now)
     detail::wait_for_parts(op, reusable, injected.parts);

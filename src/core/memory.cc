@@ -117,13 +117,13 @@ void* MemoryKind::allocate_host(std::size_t) const noexcept {
 }
 
 void MemoryKind::begin_copy_rows(const Rows& rows, StdCompletion::Word* done,
-                                 StdCompletion::Word* local) const noexcept {
+                                 StdCompletion::Word* local_done) const noexcept {
   for (std::size_t plane = 0; plane < rows.planes; ++plane)
     for (std::size_t i = 0; i < rows.count; ++i)
       copy(rows.to + plane * rows.to_plane + i * rows.to_stride,
            rows.from + plane * rows.from_plane + i * rows.from_stride, rows.width);
   complete(done);
-  if (local != nullptr) complete(local);
+  if (local_done != nullptr) complete(local_done);
 }
 
 void MemoryKind::pin(const HostRange&, const void*, std::size_t) const noexcept {

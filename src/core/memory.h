@@ -71,9 +71,9 @@ class MemoryKind {
   virtual void copy(void* to, const void* from, std::size_t bytes) const noexcept = 0;
 
   /// Begins such a copy. Once it is done, in this call or in a poll, it completes one part of
-  /// `done` and, unless that is null, of `local`.
+  /// `done` and, unless that is null, of `local_done`.
   virtual void begin_copy(void* to, const void* from, std::size_t bytes, StdCompletion::Word* done,
-                          StdCompletion::Word* local) const noexcept = 0;
+                          StdCompletion::Word* local_done) const noexcept = 0;
 
   /// Allocates memory, or returns null with the reason in `why`.
   virtual void* allocate(std::size_t bytes, std::string& why) const = 0;
@@ -91,7 +91,7 @@ class MemoryKind {
   /// Begins to copy rows, of which each end has one every so many bytes, at least `width`; planes
   /// do not overlap either.
   virtual void begin_copy_rows(const Rows& rows, StdCompletion::Word* done,
-                               StdCompletion::Word* local) const noexcept;
+                               StdCompletion::Word* local_done) const noexcept;
 
   /// Memory of the host that is mapped here for longer: copies to and from these bytes of it may
   /// have it registered with the devices, until `MemorySharing::unpin`.

@@ -6,8 +6,8 @@ namespace {
 
 void ignore_wait(WaitCause) noexcept {
 }
-FollowedTargets follow_nothing(CompletionTarget done, CompletionTarget local) noexcept {
-  return {done, local};
+FollowedTargets follow_nothing(CompletionTarget done, CompletionTarget local_done) noexcept {
+  return {done, local_done};
 }
 void settle_nothing(const FollowedTargets&, std::uint32_t, std::uint32_t) noexcept {
 }

@@ -14,22 +14,22 @@
 
 namespace gex {
 
-/// These stand for the two targets of an operation that is followed; `local` may be null.
+/// These stand for the two targets of an operation that is followed; `local_done` may be null.
 struct FollowedTargets {
   CompletionTarget done;
-  CompletionTarget local;
+  CompletionTarget local_done;
 };
 
 struct Observer {
   /// Traced jobs: a wait begins, and has ended.
   void (*wait_begins)(WaitCause cause) noexcept;
   void (*wait_ends)(WaitCause cause) noexcept;
-  /// Traced jobs: the targets by which an operation is injected in place of `done` and `local`, of
-  /// which the second may be null. They have `followed_tag`, pass completions on to those words,
-  /// and put the last one into the trace.
-  FollowedTargets (*follow)(CompletionTarget done, CompletionTarget local) noexcept;
-  /// The operation has been injected in that many parts, and as many complete `local`; 0 of the
-  /// first: not at all. By the thread that has called `follow`, after it.
+  /// Traced jobs: the targets by which an operation is injected in place of `done` and
+  /// `local_done`, of which the second may be null. They have `followed_tag`, pass completions on
+  /// to those words, and put the last one into the trace.
+  FollowedTargets (*follow)(CompletionTarget done, CompletionTarget local_done) noexcept;
+  /// The operation has been injected in that many parts, and as many complete `local_done`; 0 of
+  /// the first: not at all. By the thread that has called `follow`, after it.
   void (*settle)(const FollowedTargets& targets, std::uint32_t parts,
                  std::uint32_t local_parts) noexcept;
   /// Completes parts of a target with `followed_tag`; any thread, also before `settle`.

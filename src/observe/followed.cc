@@ -51,10 +51,11 @@ void complete_followed(CompletionTarget target, std::uint32_t parts) noexcept {
   complete(word, parts);
 }
 
-FollowedTargets follow(CompletionTarget done, CompletionTarget local) noexcept {
+FollowedTargets follow(CompletionTarget done, CompletionTarget local_done) noexcept {
   const std::uint64_t id = trace::operation_begun();
   FollowedTargets targets{(new Followed{done, id, Followed::End::done})->tagged(), nullptr};
-  if (local != nullptr) targets.local = (new Followed{local, id, Followed::End::local})->tagged();
+  if (local_done != nullptr)
+    targets.local_done = (new Followed{local_done, id, Followed::End::local})->tagged();
   return targets;
 }
 
@@ -71,7 +72,7 @@ void settle(const FollowedTargets& targets, std::uint32_t parts,
             std::uint32_t local_parts) noexcept {
   if (parts == 0) trace::operation_withdrawn();
   settle_one(targets.done, parts);
-  if (targets.local != nullptr) settle_one(targets.local, local_parts);
+  if (targets.local_done != nullptr) settle_one(targets.local_done, local_parts);
 }
 
 }  // namespace gex

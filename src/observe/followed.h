@@ -8,7 +8,7 @@
 
 namespace gex {
 
-FollowedTargets follow(CompletionTarget done, CompletionTarget local) noexcept;
+FollowedTargets follow(CompletionTarget done, CompletionTarget local_done) noexcept;
 void settle(const FollowedTargets& targets, std::uint32_t parts,
             std::uint32_t local_parts) noexcept;
 void complete_followed(CompletionTarget target, std::uint32_t parts) noexcept;

@@ -29,7 +29,7 @@ Injected put_by_kind(const ResolvedTransfer& transfer, const Targets& targets,
                      bool at_once) noexcept {
   if (!at_once) {
     transfer.kind->begin_copy(transfer.reached, transfer.local, transfer.size, targets.done,
-                              targets.local);
+                              targets.local_done);
     return {1, /*source_in_use=*/true};
   }
   transfer.kind->copy(transfer.reached, transfer.local, transfer.size);

@@ -51,7 +51,7 @@ ResolvedTransfer transfer_to(gex_EP_t local_endpoint, gex_Rank_t jobrank, gex_EP
                             .remote = destination,
                             .mapped = nullptr,
                             .size = message.size};
-  if (segment.contains(destination, message.size)) find_way(transfer, segment);
+  if (segment.contains(destination, message.size)) find_key(transfer, segment);
   return transfer;
 }
 

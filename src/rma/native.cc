@@ -105,7 +105,7 @@ int inject(Injection injection, bool immediate) noexcept {
 
 }  // namespace
 
-void find_way(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
+void find_key(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
   transfer.key = key_of(segment);
   if (transfer.key == nullptr) return;
   transfer.native = process().conduit->put != nullptr &&

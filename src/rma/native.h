@@ -12,16 +12,16 @@ namespace gex::rma {
 
 /// Gives the transfer the network's key of the segment that holds its remote side, and decides
 /// whether the network carries it.
-void find_way(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept;
+void find_key(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept;
 
 /// Number of parts, hence of completions, of a transfer that is not empty.
 std::uint32_t native_parts_of(const ResolvedTransfer& transfer) noexcept;
 
 /// Injects all parts; non-zero if `immediate` and the first found no room: nothing was injected
 /// then. Once the first is under way the others, if `immediate`, are injected by polls where there
-/// is no room for them now; else they wait for it, polling. `local`, which may be null, is
+/// is no room for them now; else they wait for it, polling. `local_done`, which may be null, is
 /// completed when the source of a part may be reused.
-int native_put(const ResolvedTransfer& transfer, CompletionTarget done, CompletionTarget local,
+int native_put(const ResolvedTransfer& transfer, CompletionTarget done, CompletionTarget local_done,
                bool immediate) noexcept;
 int native_get(const ResolvedTransfer& transfer, CompletionTarget done, bool immediate) noexcept;
 

@@ -107,12 +107,12 @@ Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
   const std::uint32_t parts = native_parts_of(transfer);
   // An immediate call must not wait until its source has been sent.
   const bool must_copy = wanted == LocalCompletion::now && immediate;
-  if (targets.local != nullptr && (must_copy || (flags & GEX_FLAG_LC_COPY_YES) != 0)) {
+  if (targets.local_done != nullptr && (must_copy || (flags & GEX_FLAG_LC_COPY_YES) != 0)) {
     const CopiedPut put = native_put_copied(transfer, targets.done, immediate, must_copy);
     if (put == CopiedPut::sent) return {parts};
     if (put == CopiedPut::refused || must_copy) return not_injected;
   }
-  return native_put(transfer, targets.done, targets.local, immediate) != 0
+  return native_put(transfer, targets.done, targets.local_done, immediate) != 0
              ? not_injected
              : Injected{parts, /*source_in_use=*/true};
 }
@@ -147,7 +147,7 @@ ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* loca
                         ? segment.mapped + (transfer.remote - segment.owner_address)
                         : nullptr;
   transfer.remote_kind = segment.kind;
-  if (inside) find_way(transfer, segment);
+  if (inside) find_key(transfer, segment);
   if (has_other_kinds() && inside && size != 0) [[unlikely]]
     find_kind(transfer, segment);
   if (observed()) [[unlikely]]
@@ -168,10 +168,10 @@ int put_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
   return put.refused ? 1 : 0;
 }
 
-int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* local_completion,
+int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* lc_opt,
                  gex_Flags_t flags) noexcept {
   if (put_by_copy(transfer)) return 0;
-  const LocalCompletion wanted = local_completion_of(local_completion);
+  const LocalCompletion wanted = local_completion_of(lc_opt);
   const Initiated put = initiate_implicit(transfer.as(OpKind::put), ec_put, wanted,
                                           [&](const Targets& targets) noexcept {
                                             return inject_put(transfer, targets, wanted, flags);
@@ -179,11 +179,11 @@ int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* local_comp
   return put.refused ? 1 : 0;
 }
 
-gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* local_completion,
+gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* lc_opt,
                          gex_Flags_t flags) noexcept {
-  const LocalCompletion wanted = local_completion_of(local_completion);
+  const LocalCompletion wanted = local_completion_of(lc_opt);
   if (put_by_copy(transfer)) {
-    if (wanted == LocalCompletion::leaf) *local_completion = GEX_EVENT_INVALID;
+    if (wanted == LocalCompletion::leaf) *lc_opt = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
   }
   const Initiated put = initiate_with_event(transfer.as(OpKind::put), ec_put, wanted,
@@ -191,7 +191,7 @@ gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* local_co
                                               return inject_put(transfer, targets, wanted, flags);
                                             });
   if (wanted == LocalCompletion::leaf && !put.refused)
-    *local_completion = put.source_in_use ? query_leaf(put.event, GEX_EC_LC) : GEX_EVENT_INVALID;
+    *lc_opt = put.source_in_use ? query_leaf(put.event, GEX_EC_LC) : GEX_EVENT_INVALID;
   return put.event_or_no_op();
 }
 

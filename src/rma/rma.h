@@ -2,9 +2,24 @@
 // Contiguous put and get, out of line: for peers whose memory is not mapped, for flags that the
 // inline form leaves to a call, and for checked mode.
 //
-// Where the peer's segment is mapped, a transfer is a copy. Where the network has a key for it and
-// put and get of its own, it carries the bytes (native.h). All else, be it behind a network or a
-// neighbor's memory that is not shared, is reached by messages of the library (reference.h).
+// The path of a put; a get's is the same, with `get` in the names:
+//
+//   gex_RMA_PutNB        gex/rma.h         copies, where the peer's segment is mapped
+//   gex_put_nb_          api/rma.cc        checks the arguments
+//   resolve_transfer     rma.cc            makes (tm, rank, address) a ResolvedTransfer
+//   put_explicit         rma.cc            copies, where the peer's segment is mapped
+//   initiate_with_event  core/initiate.h   makes the event, and counts its parts
+//   inject_put           rma.cc            chooses who carries the bytes:
+//
+//   put_by_kind          by_kind.h         a device, whose copies reach both sides
+//   native_put           native.h          the network, which has a key for the segment
+//   put_staged           staged_put.h      messages, from memory of a device
+//   put_parts            reference.h       messages, for all else: a network without put and get,
+//                                          or a neighbor's memory that is not shared
+//
+// On the way `local` is the memory of the caller and `remote` that of the peer, for puts and gets
+// alike; `done` and `local_done` are what the operation completes (core/initiate.h). From
+// `native_put` on, a conduit has them under the same names (gex/plugin/conduit.h).
 
 #include <gasnetex.h>
 
@@ -26,9 +41,9 @@ Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
 std::uint32_t parts_of_put(const ResolvedTransfer& transfer) noexcept;
 
 int put_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept;
-int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* local_completion,
+int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* lc_opt,
                  gex_Flags_t flags) noexcept;
-gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* local_completion,
+gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* lc_opt,
                          gex_Flags_t flags) noexcept;
 int get_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept;
 int get_implicit(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept;

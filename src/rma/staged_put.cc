@@ -40,7 +40,7 @@ struct StagedPut final : am::DeferredSend {
       if (part == nullptr) return;
       const std::size_t size = part_size(transfer, begun);
       const auto* const from = static_cast<const std::byte*>(transfer.local) + begun;
-      kind.begin_copy(part->bytes(), from, size, part->copied(), targets.local);
+      kind.begin_copy(part->bytes(), from, size, part->copied(), targets.local_done);
       parts.push_back(std::move(part));
       begun += size;
     }

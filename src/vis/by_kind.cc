@@ -113,9 +113,9 @@ Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to
     rows.to = to + shape.place(to_end, i);
     rows.from = from + shape.place(from_end, i);
     if (by_rows)
-      kind.begin_copy_rows(rows, targets.done, targets.local);
+      kind.begin_copy_rows(rows, targets.done, targets.local_done);
     else
-      kind.begin_copy(rows.to, rows.from, shape.element, targets.done, targets.local);
+      kind.begin_copy(rows.to, rows.from, shape.element, targets.done, targets.local_done);
   }
   return {parts, /*source_in_use=*/true};
 }
@@ -134,7 +134,7 @@ Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::pt
         std::min(to.length(out.block) - out.offset, from.length(in.block) - in.offset);
     kind.begin_copy(to.address(out.block) + to_shift + out.offset,
                     from.address(in.block) + from_shift + in.offset, bytes, targets.done,
-                    targets.local);
+                    targets.local_done);
     out.offset += bytes;
     in.offset += bytes;
     ++parts;

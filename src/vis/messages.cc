@@ -97,7 +97,7 @@ Injected put_region(const Route& route, const Region& peer, const Region& own, s
                       static_cast<std::uint32_t>(notice.handler | notice.size << 8)});
     const std::size_t size = notice_bytes + part.description_bytes + part.data_bytes;
     if (staged != nullptr)
-      messages.send_staged(size, packed.args(), targets.local);
+      messages.send_staged(size, packed.args(), targets.local_done);
     else if (!messages.send(size, packed.args()))
       return not_injected;
     left -= part.data_bytes;

@@ -76,7 +76,7 @@ struct Injection {
         peer(at_peer),
         own(here),
         cut{limits(), what.bytes},
-        flushes(what.kind == OpKind::put && completed.local == nullptr &&
+        flushes(what.kind == OpKind::put && completed.local_done == nullptr &&
                 process().conduit->flush != nullptr && count_operations(peer, own, cut) > 1) {}
 
   bool is_put() const noexcept { return transfer.kind == OpKind::put; }
@@ -102,11 +102,11 @@ struct Injection {
     void* const done = flushes ? nullptr : targets.done;
     if (pieces.peer_count == 1 && pieces.own_count == 1) {
       void* const local = pieces.own[0].data;
-      return (is_put() ? conduit.put(&remote, local, pieces.bytes, done, targets.local)
+      return (is_put() ? conduit.put(&remote, local, pieces.bytes, done, targets.local_done)
                        : conduit.get(&remote, local, pieces.bytes, done)) == net::sent;
     }
     return (is_put() ? conduit.put_pieces(&remote, pieces.peer, pieces.peer_count, pieces.own,
-                                          pieces.own_count, done, targets.local)
+                                          pieces.own_count, done, targets.local_done)
                      : conduit.get_pieces(&remote, pieces.peer, pieces.peer_count, pieces.own,
                                           pieces.own_count, done)) == net::sent;
   }

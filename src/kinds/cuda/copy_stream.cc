@@ -17,7 +17,7 @@ Result CopyStream::open(const Driver& driver, volatile std::uint32_t* flag) noex
 }
 
 Result CopyStream::begin(void* to, const void* from, std::size_t bytes, CompletionTarget done,
-                         CompletionTarget local) noexcept {
+                         CompletionTarget local_done) noexcept {
   const std::lock_guard lock(lock_);
   if (has_batches_ && bytes <= max_kept_back && !copies_.empty()) {
     kept_back_.to[kept_back_.count] = address_of(to);
@@ -29,23 +29,23 @@ Result CopyStream::begin(void* to, const void* from, std::size_t bytes, Completi
                        driver_->copy(address_of(to), address_of(from), bytes, stream_))) {
     return error;
   }
-  return add(done, local, max_batch);
+  return add(done, local_done, max_batch);
 }
 
 Result CopyStream::begin_rows(const RowsCopy& rows, CompletionTarget done,
-                              CompletionTarget local) noexcept {
+                              CompletionTarget local_done) noexcept {
   const std::lock_guard lock(lock_);
   if (const Result error = noted("cuMemcpy2DAsync", driver_->copy_rows(&rows, stream_)))
     return error;
-  return add(done, local, max_batch);
+  return add(done, local_done, max_batch);
 }
 
 Result CopyStream::begin_planes(const PlanesCopy& planes, CompletionTarget done,
-                                CompletionTarget local) noexcept {
+                                CompletionTarget local_done) noexcept {
   const std::lock_guard lock(lock_);
   if (const Result error = noted("cuMemcpy3DAsync", driver_->copy_planes(&planes, stream_)))
     return error;
-  return add(done, local, max_batch);
+  return add(done, local_done, max_batch);
 }
 
 Result CopyStream::begin_after(Event event, CompletionTarget happened) noexcept {
@@ -60,12 +60,13 @@ bool CopyStream::is_idle() noexcept {
   return copies_.empty();
 }
 
-Result CopyStream::add(CompletionTarget done, CompletionTarget local, std::size_t batch) noexcept {
+Result CopyStream::add(CompletionTarget done, CompletionTarget local_done,
+                       std::size_t batch) noexcept {
   if (copies_.empty()) {
     want_polls();
     begin_unrung_work();
   }
-  copies_.push_back({done, local});
+  copies_.push_back({done, local_done});
   ++unnumbered_;
   return unnumbered_ >= batch ? end_batch() : success;
 }
@@ -126,7 +127,7 @@ Result CopyStream::poll(Context context, bool& progressed) noexcept {
       const Copy copy = copies_.front();
       copies_.pop_front();
       if (copy.done != nullptr) complete(copy.done);
-      if (copy.local != nullptr) complete(copy.local);
+      if (copy.local_done != nullptr) complete(copy.local_done);
     }
     batches_.pop_front();
     progressed = true;

@@ -25,15 +25,16 @@ class CopyStream {
   /// host write and read; returns the error of the driver.
   Result open(const Driver& driver, volatile std::uint32_t* flag) noexcept;
 
-  /// Begins a copy in the current context. `done` and, unless that is null, `local` are completed
-  /// once by a poll.
+  /// Begins a copy in the current context. `done` and, unless that is null, `local_done` are
+  /// completed once by a poll.
   Result begin(void* to, const void* from, std::size_t bytes, CompletionTarget done,
-               CompletionTarget local) noexcept;
+               CompletionTarget local_done) noexcept;
 
   /// Begins a copy of rows, or of planes, and completes those as `begin` does.
-  Result begin_rows(const RowsCopy& rows, CompletionTarget done, CompletionTarget local) noexcept;
+  Result begin_rows(const RowsCopy& rows, CompletionTarget done,
+                    CompletionTarget local_done) noexcept;
   Result begin_planes(const PlanesCopy& planes, CompletionTarget done,
-                      CompletionTarget local) noexcept;
+                      CompletionTarget local_done) noexcept;
   /// Has a poll complete `happened` once an event that was recorded in some stream has happened.
   Result begin_after(Event event, CompletionTarget happened) noexcept;
   /// The driver's function that returned the last error.
@@ -51,7 +52,7 @@ class CopyStream {
  private:
   struct Copy {
     CompletionTarget done;
-    CompletionTarget local;
+    CompletionTarget local_done;
   };
   struct Batch {
     std::uint32_t number;  ///< which the flag has, or has passed, once the copies are done
@@ -73,7 +74,7 @@ class CopyStream {
 
   // Under the lock.
   /// The targets are completed by the copies that have just been given to the stream, or kept back.
-  Result add(CompletionTarget done, CompletionTarget local, std::size_t batch) noexcept;
+  Result add(CompletionTarget done, CompletionTarget local_done, std::size_t batch) noexcept;
   Result give_kept_back() noexcept;
   Result end_batch() noexcept;
 

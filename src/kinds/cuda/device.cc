@@ -38,12 +38,13 @@ bool is_managed(const Driver& driver, DeviceAddress at) noexcept {
 /// Begins to copy contiguous bytes, in parts if the ends are not registered alike. In the stream
 /// the last is done last.
 Result begin_parts(CopyStream& stream, std::byte* to, const std::byte* from, std::size_t bytes,
-                   CompletionTarget done, CompletionTarget local) noexcept {
+                   CompletionTarget done, CompletionTarget local_done) noexcept {
   Result error = success;
   for (std::size_t left = bytes; error == success && left != 0;) {
     const std::size_t part = pinned_alike(from, pinned_alike(to, left));
     left -= part;
-    error = stream.begin(to, from, part, left == 0 ? done : nullptr, left == 0 ? local : nullptr);
+    error =
+        stream.begin(to, from, part, left == 0 ? done : nullptr, left == 0 ? local_done : nullptr);
     to += part;
     from += part;
   }
@@ -95,13 +96,13 @@ Copy copy_of(const Rows& rows) noexcept {
 /// Begins to copy the first plane, in parts if its ends are not registered alike. In the stream the
 /// last is done last.
 Result begin_plane(CopyStream& stream, Rows rows, CompletionTarget done,
-                   CompletionTarget local) noexcept {
+                   CompletionTarget local_done) noexcept {
   for (std::size_t left = rows.count; left != 0;) {
     rows.count = std::min(rows_alike(rows.to, rows.to_stride, rows.width, left),
                           rows_alike(rows.from, rows.from_stride, rows.width, left));
     const bool is_last = std::max<std::size_t>(rows.count, 1) == left;
     const CompletionTarget all_done = is_last ? done : nullptr;
-    const CompletionTarget all_local = is_last ? local : nullptr;
+    const CompletionTarget all_local = is_last ? local_done : nullptr;
     const Result error =
         rows.count != 0 ? stream.begin_rows(copy_of<RowsCopy>(rows), all_done, all_local)
                         : begin_parts(stream, rows.to, rows.from, rows.width, all_done, all_local);
@@ -251,29 +252,29 @@ void Device::copy(void* to, const void* from, std::size_t bytes) const noexcept 
 }
 
 void Device::begin_copy(void* to, const void* from, std::size_t bytes, CompletionTarget done,
-                        CompletionTarget local) const noexcept {
+                        CompletionTarget local_done) const noexcept {
   const CurrentContext current(*driver_, context_);
   CopyStream& stream = stream_for(to, from);
-  const Result error = current.error() != success
-                           ? current.error()
-                           : begin_parts(stream, static_cast<std::byte*>(to),
-                                         static_cast<const std::byte*>(from), bytes, done, local);
+  const Result error = current.error() != success ? current.error()
+                                                  : begin_parts(stream, static_cast<std::byte*>(to),
+                                                                static_cast<const std::byte*>(from),
+                                                                bytes, done, local_done);
   require_begun(error, current, stream, to, from, bytes);
 }
 
 void Device::begin_copy_rows(const Rows& rows, CompletionTarget done,
-                             CompletionTarget local) const noexcept {
+                             CompletionTarget local_done) const noexcept {
   const CurrentContext current(*driver_, context_);
   CopyStream& stream = stream_for(rows.to, rows.from);
   Result error = current.error();
   if (error == success && rows.planes > 1 && is_one_copy(rows)) {
     const auto planes = copy_of<PlanesCopy>(rows);
-    error = stream.begin_planes(planes, done, local);
+    error = stream.begin_planes(planes, done, local_done);
   } else {
     Rows left = rows;
     for (std::size_t plane = 1; error == success && plane <= rows.planes; ++plane) {
       const bool is_last = plane == rows.planes;
-      error = begin_plane(stream, left, is_last ? done : nullptr, is_last ? local : nullptr);
+      error = begin_plane(stream, left, is_last ? done : nullptr, is_last ? local_done : nullptr);
       left.to += rows.to_plane;
       left.from += rows.from_plane;
     }

@@ -39,9 +39,9 @@ class Device final : public MemoryKind {
 
   void copy(void* to, const void* from, std::size_t bytes) const noexcept override;
   void begin_copy(void* to, const void* from, std::size_t bytes, CompletionTarget done,
-                  CompletionTarget local) const noexcept override;
+                  CompletionTarget local_done) const noexcept override;
   void begin_copy_rows(const Rows& rows, CompletionTarget done,
-                       CompletionTarget local) const noexcept override;
+                       CompletionTarget local_done) const noexcept override;
   void pin(const HostRange& range, const void* address, std::size_t bytes) const noexcept override;
   std::string follow_event(void* event, CompletionTarget happened) const override;
   std::atomic<std::uint32_t>* hold_stream(void* stream, std::string& why) const override;

@@ -13,6 +13,21 @@
 //   OneSided          which puts and gets are under way
 //   Burst             datagrams that are handed to the kernel together
 //
+// A put takes this path, and `local` is the caller's memory until the kernel has read it:
+//
+//   Endpoint::put              OneSided makes a Transfer of it
+//     up to 4 KiB              Packer::add_record copies it into the peer's open packet
+//     longer                   Sender::queue; `cut_next` makes packets whose payload stays in place
+//   Sender::transmit           as many packets as the windows allow: `put_on_wire`
+//   Burst::add                 seals a packet, and puts it with others of the call
+//   Sender::hand_over          Burst::send gives all to the Socket, before the lock is released
+//
+// and at the peer, in a poll:
+//
+//   Receiver::receive          a datagram from the Socket: `sender_of` finds whose it is
+//   Receiver::consume          copies the bytes into the segment
+//   Acknowledgements           the acknowledgement, at whose arrival OneSided completes the put
+//
 // The channels do not block one another: each has packets of its own at the sender, its share of
 // receive buffers at the receiver, and a receiver that has no room for requests reports that, while
 // replies go on.
