@@ -67,13 +67,13 @@ template <class Entry>
 Initiated lists(VisCall kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
                 const List<Entry>& source, gex_Flags_t flags) {
   gex::InCall call(kind.call);
-  const VisRequest operation = begin(kind, tm, rank, flags, false);
+  const VisRequest request = begin(kind, tm, rank, flags, false);
   const BlockList to = blocks(destination);
   const BlockList from = blocks(source);
   require_array(destination.entries, to.count(), "dstlist", call);
   require_array(source.entries, from.count(), "srclist", call);
   const bool is_put = kind.direction == Direction::put;
-  const Initiated outcome = gex::vis::move_lists(operation, is_put ? to : from, is_put ? from : to);
+  const Initiated outcome = gex::vis::move_lists(request, is_put ? to : from, is_put ? from : to);
   call.returns(outcome.event_or_no_op());
   return outcome;
 }
@@ -91,11 +91,10 @@ Initiated strided(VisCall kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& 
       require_array(source.strides, levels, "srcstrides", call);
     }
   }
-  const VisRequest operation = begin(kind, tm, rank, flags, empty);
+  const VisRequest request = begin(kind, tm, rank, flags, empty);
   const bool is_put = kind.direction == Direction::put;
-  const Initiated outcome =
-      gex::vis::move_strided(operation, is_put ? destination : source,
-                             is_put ? source : destination, elemsz, count, levels);
+  const Initiated outcome = gex::vis::move_strided(
+      request, is_put ? destination : source, is_put ? source : destination, elemsz, count, levels);
   call.returns(outcome.event_or_no_op());
   return outcome;
 }

@@ -20,7 +20,7 @@
 #include "rma/staging_buffer.h"
 #include "vis/by_kind.h"
 #include "vis/description.h"
-#include "vis/injection.h"
+#include "vis/message_injection.h"
 #include "vis/peer_completion.h"
 #include "vis/region_copy.h"
 
@@ -60,17 +60,19 @@ const MemoryKind* kind_of(const BlockList& own) noexcept {
 }
 
 template <class Region>
-Injected put_region(const Route& route, const Region& peer, const Region& own, std::size_t bytes,
-                    const PeerCompletion& notice, const Targets& targets) noexcept {
+Injected put_region(const Recipient& recipient, const Region& peer, const Region& own,
+                    std::size_t bytes, const PeerCompletion& notice,
+                    const Targets& targets) noexcept {
   const MemoryKind* const kind = kind_of(own);
   const bool notifies = notice.handler != 0;
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
-  const std::size_t limit = am::max_medium(route.tm, route.rank) - notice_bytes;
+  const std::size_t limit = am::max_medium(recipient.tm, recipient.rank) - notice_bytes;
   const std::size_t max_description = max_description_bytes(peer);
-  Injection messages =
-      notifies ? Injection(route, put_with_notice_message, am::arguments_of<PutWithNotice>)
-               : Injection(route, put_message, am::arguments_of<Put>);
+  MessageInjection messages =
+      notifies
+          ? MessageInjection(recipient, put_with_notice_message, am::arguments_of<PutWithNotice>)
+          : MessageInjection(recipient, put_message, am::arguments_of<Put>);
   Cursor at_peer;
   Cursor here;
   std::uint32_t parts = 0;
@@ -173,13 +175,13 @@ struct Data {
 };
 
 template <class Region>
-std::uint32_t get_region(const Route& route, const Region& peer, const Region& own,
+std::uint32_t get_region(const Recipient& recipient, const Region& peer, const Region& own,
                          std::size_t bytes, CompletionTarget target) noexcept {
-  const std::size_t limit = am::max_medium(route.tm, route.rank);
+  const std::size_t limit = am::max_medium(recipient.tm, recipient.rank);
   const std::size_t room = std::min(limit, max_description_bytes(peer));
   auto* pending = new (std::nothrow) PendingGet(own, target);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
-  Injection messages(route, get_message, am::arguments_of<Get>);
+  MessageInjection messages(recipient, get_message, am::arguments_of<Get>);
   Cursor at_peer;
   Cursor here;
   std::uint32_t parts = 0;
@@ -339,23 +341,24 @@ void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t siz
 
 }  // namespace
 
-Injected put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
+Injected put_parts(const Recipient& recipient, const StridedRegion& peer, const StridedRegion& own,
                    std::size_t bytes, const PeerCompletion& notice,
                    const Targets& targets) noexcept {
-  return put_region(route, peer, own, bytes, notice, targets);
+  return put_region(recipient, peer, own, bytes, notice, targets);
 }
-Injected put_parts(const Route& route, const BlockList& peer, const BlockList& own,
+Injected put_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
                    std::size_t bytes, const PeerCompletion& notice,
                    const Targets& targets) noexcept {
-  return put_region(route, peer, own, bytes, notice, targets);
+  return put_region(recipient, peer, own, bytes, notice, targets);
 }
-std::uint32_t get_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
-                        std::size_t bytes, CompletionTarget target) noexcept {
-  return get_region(route, peer, own, bytes, target);
+std::uint32_t get_parts(const Recipient& recipient, const StridedRegion& peer,
+                        const StridedRegion& own, std::size_t bytes,
+                        CompletionTarget target) noexcept {
+  return get_region(recipient, peer, own, bytes, target);
 }
-std::uint32_t get_parts(const Route& route, const BlockList& peer, const BlockList& own,
+std::uint32_t get_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
                         std::size_t bytes, CompletionTarget target) noexcept {
-  return get_region(route, peer, own, bytes, target);
+  return get_region(recipient, peer, own, bytes, target);
 }
 
 void start_messages() {

@@ -14,24 +14,26 @@
 
 #include "core/initiate.h"
 #include "vis/peer_completion.h"
+#include "vis/recipient.h"
 #include "vis/region.h"
-#include "vis/route.h"
 
 namespace gex::vis {
 
 /// Injects a whole transfer of `bytes`, more than 0. Returns the number of its parts, each of which
-/// adds one to the target when it is done; 0, with nothing sent, if the route is immediate and the
-/// first part found no room (injection.h). A put's payload has been copied when this returns unless
-/// it comes from a device, and so has a shape; the lists of a get are read until it is done.
-Injected put_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
+/// adds one to the target when it is done; 0, with nothing sent, if the transfer is immediate and
+/// the first part found no room (message_injection.h). A put's payload has been copied when this
+/// returns unless it comes from a device, and so has a shape; the lists of a get are read until it
+/// is done.
+Injected put_parts(const Recipient& recipient, const StridedRegion& peer, const StridedRegion& own,
                    std::size_t bytes, const PeerCompletion& notice,
                    const Targets& targets) noexcept;
-Injected put_parts(const Route& route, const BlockList& peer, const BlockList& own,
+Injected put_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
                    std::size_t bytes, const PeerCompletion& notice,
                    const Targets& targets) noexcept;
-std::uint32_t get_parts(const Route& route, const StridedRegion& peer, const StridedRegion& own,
-                        std::size_t bytes, CompletionTarget target) noexcept;
-std::uint32_t get_parts(const Route& route, const BlockList& peer, const BlockList& own,
+std::uint32_t get_parts(const Recipient& recipient, const StridedRegion& peer,
+                        const StridedRegion& own, std::size_t bytes,
+                        CompletionTarget target) noexcept;
+std::uint32_t get_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
                         std::size_t bytes, CompletionTarget target) noexcept;
 
 /// Start-up only.

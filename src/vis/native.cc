@@ -45,10 +45,10 @@ bool is_on_host(const BlockList& list) noexcept {
 }
 
 template <class Region>
-bool decide(const rma::ResolvedTransfer& target, const Region& peer, const Region& own,
+bool decide(const rma::ResolvedTransfer& transfer, const Region& peer, const Region& own,
             std::size_t bytes, std::size_t message) noexcept {
   // The network reaches a local region in host memory only.
-  if (!target.native || policy == Policy::never) return false;
+  if (!transfer.native || policy == Policy::never) return false;
   if (has_other_kinds() && !is_on_host(own)) return false;
   if (policy == Policy::always) return true;
   const std::size_t messages = (bytes + message - 1) / message;
@@ -153,13 +153,13 @@ Injected inject_all(const NativeTransfer& transfer, const Region& peer, const Re
 
 }  // namespace
 
-bool is_native(const rma::ResolvedTransfer& target, const StridedRegion& peer,
+bool is_native(const rma::ResolvedTransfer& transfer, const StridedRegion& peer,
                const StridedRegion& own, std::size_t bytes, std::size_t message) noexcept {
-  return decide(target, peer, own, bytes, message);
+  return decide(transfer, peer, own, bytes, message);
 }
-bool is_native(const rma::ResolvedTransfer& target, const BlockList& peer, const BlockList& own,
+bool is_native(const rma::ResolvedTransfer& transfer, const BlockList& peer, const BlockList& own,
                std::size_t bytes, std::size_t message) noexcept {
-  return decide(target, peer, own, bytes, message);
+  return decide(transfer, peer, own, bytes, message);
 }
 
 Injected inject_native(const NativeTransfer& transfer, const StridedRegion& peer,

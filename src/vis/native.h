@@ -24,12 +24,12 @@ struct NativeTransfer {
   std::size_t bytes;  ///< more than 0
 };
 
-/// Returns true if the network is to carry a transfer of `bytes` between these regions. `target`:
+/// Returns true if the network is to carry a transfer of `bytes` between these regions. `transfer`:
 /// the peer's memory as it was resolved, from the lowest to the highest address. `message`: how
 /// many bytes one message would carry.
-bool is_native(const rma::ResolvedTransfer& target, const StridedRegion& peer,
+bool is_native(const rma::ResolvedTransfer& transfer, const StridedRegion& peer,
                const StridedRegion& own, std::size_t bytes, std::size_t message) noexcept;
-bool is_native(const rma::ResolvedTransfer& target, const BlockList& peer, const BlockList& own,
+bool is_native(const rma::ResolvedTransfer& transfer, const BlockList& peer, const BlockList& own,
                std::size_t bytes, std::size_t message) noexcept;
 
 /// Injects a whole transfer, waiting for room, polling. If `immediate`, injects nothing if the

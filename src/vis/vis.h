@@ -1,9 +1,20 @@
 #pragma once
 // Non-contiguous put and get: vector, indexed and strided.
 //
-// With a mapped peer it is a copy by packers, done within the call. Any other peer is reached by
-// the network's own puts and gets (native.h) or by messages of the library (messages.h), in which
-// the payload of a put has been copied when its call returns.
+// The path of a strided put; that of a list has `lists` in the names, that of a get `get`:
+//
+//   gex_VIS_StridedPutNB  api/vis.cc        checks the arguments, and makes a VisRequest
+//   move_strided          vis.cc            `make_shape` (shape.h) finds the fewest loops
+//   copy_strided          packers.h         copies, where the peer's memory is mapped
+//   start_move            vis.cc            `way_of` chooses, `initiate` (core/initiate.h) counts:
+//
+//   copy_strided_by_kind  by_kind.h         a device, whose copies reach both sides
+//   inject_native         native.h          the network: pieces.h cuts both regions into operations
+//   put_parts             messages.h        messages: description.h and region_copy.h pack a part,
+//                                           message_injection.h sends it, the peer unpacks
+//
+// `peer` and `own` are the two regions, for puts and gets alike. The payload of a put by messages
+// has been copied when its call returns.
 
 #include <gasnetex.h>
 
@@ -33,9 +44,9 @@ struct StridedEnd {
   const std::ptrdiff_t* strides;
 };
 
-Initiated move_strided(const VisRequest& operation, const StridedEnd& peer, const StridedEnd& own,
+Initiated move_strided(const VisRequest& request, const StridedEnd& peer, const StridedEnd& own,
                        std::size_t element, const std::size_t* count, std::size_t levels) noexcept;
-Initiated move_lists(const VisRequest& operation, const BlockList& peer,
+Initiated move_lists(const VisRequest& request, const BlockList& peer,
                      const BlockList& own) noexcept;
 
 /// Start-up only.

@@ -5,7 +5,7 @@
 
 namespace gex::vis {
 
-struct Route {
+struct Recipient {
   gex_TM_t tm;
   gex_Rank_t rank;
   bool immediate;

@@ -1,4 +1,4 @@
-#include "vis/injection.h"
+#include "vis/message_injection.h"
 
 #include <cstring>
 #include <utility>
@@ -35,7 +35,7 @@ am::Outbound medium(std::uint8_t handler, std::size_t bytes, unsigned arg_count,
 
 }  // namespace
 
-struct Injection::DeferredMessages final : am::DeferredSend {
+struct MessageInjection::DeferredMessages final : am::DeferredSend {
   struct Message {
     std::unique_ptr<std::byte[]> payload;
     std::unique_ptr<rma::StagingBuffer> staged;  ///< instead of `payload`
@@ -68,17 +68,18 @@ struct Injection::DeferredMessages final : am::DeferredSend {
   }
 };
 
-Injection::Injection(const Route& route, const am::Internal& kind, unsigned arg_count) noexcept
-    : route_(route), kind_(kind), arg_count_(arg_count) {
+MessageInjection::MessageInjection(const Recipient& recipient, const am::Internal& kind,
+                                   unsigned arg_count) noexcept
+    : recipient_(recipient), kind_(kind), arg_count_(arg_count) {
 }
 
-Injection::~Injection() {
+MessageInjection::~MessageInjection() {
   if (deferred_ != nullptr) am::defer(std::move(deferred_));
 }
 
-Injection::DeferredMessages& Injection::deferred() noexcept {
+MessageInjection::DeferredMessages& MessageInjection::deferred() noexcept {
   if (deferred_ == nullptr) {
-    const Target target = resolve(route_.tm, route_.rank);
+    const Target target = resolve(recipient_.tm, recipient_.rank);
     deferred_ = std::make_unique<DeferredMessages>();
     deferred_->jobrank = target.jobrank;
     deferred_->endpoints = am::endpoints_of(target.local_endpoint, target.endpoint);
@@ -88,9 +89,9 @@ Injection::DeferredMessages& Injection::deferred() noexcept {
   return *deferred_;
 }
 
-rma::StagingBuffer& Injection::begin_staged(const MemoryKind& kind) noexcept {
+rma::StagingBuffer& MessageInjection::begin_staged(const MemoryKind& kind) noexcept {
   DeferredMessages& all = deferred();
-  if (!route_.immediate && all.messages.size() - all.sent >= max_staged_ahead) {
+  if (!recipient_.immediate && all.messages.size() - all.sent >= max_staged_ahead) {
     const Op op = Op::with_peer(OpKind::put, 0, all.jobrank, 0);
     wait_until([&]() noexcept { return op; },
                [&]() noexcept {
@@ -104,38 +105,40 @@ rma::StagingBuffer& Injection::begin_staged(const MemoryKind& kind) noexcept {
   return *message.staged;
 }
 
-void Injection::send_staged(std::size_t bytes, const gex_AM_Arg_t* args,
-                            CompletionTarget filled) noexcept {
+void MessageInjection::send_staged(std::size_t bytes, const gex_AM_Arg_t* args,
+                                   CompletionTarget filled) noexcept {
   DeferredMessages::Message& message = deferred_->messages.back();
   message.bytes = bytes;
   message.filled = filled;
   am::copy_chunks(message.args, args, arg_count_ * sizeof *args);
 }
 
-std::byte* Injection::begin_deferred(std::size_t max_bytes) noexcept {
+std::byte* MessageInjection::begin_deferred(std::size_t max_bytes) noexcept {
   DeferredMessages::Message& message = deferred().messages.emplace_back();
   message.payload = std::make_unique<std::byte[]>(max_bytes);
   return message.payload.get();
 }
 
-std::byte* Injection::begin(std::size_t max_bytes) noexcept {
+std::byte* MessageInjection::begin(std::size_t max_bytes) noexcept {
   if (deferred_ != nullptr) return begin_deferred(max_bytes);
-  message_ = am::prepare_request(route_.tm, route_.rank,
-                                 {.client_buffer = nullptr,
-                                  .least_payload = 0,
-                                  .most_payload = max_bytes,
-                                  .destination = nullptr,
-                                  .is_long = false,
-                                  .flags = route_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
-                                  .arg_count = arg_count_});
+  message_ =
+      am::prepare_request(recipient_.tm, recipient_.rank,
+                          {.client_buffer = nullptr,
+                           .least_payload = 0,
+                           .most_payload = max_bytes,
+                           .destination = nullptr,
+                           .is_long = false,
+                           .flags = recipient_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
+                           .arg_count = arg_count_});
   if (message_ != GEX_AM_SRCDESC_NO_OP) return static_cast<std::byte*>(message_->address);
   return is_first_ ? nullptr : begin_deferred(max_bytes);
 }
 
-bool Injection::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
+bool MessageInjection::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
   if (deferred_ == nullptr) {
     am::Outbound built = medium(kind_.handler(), bytes, arg_count_, args);
-    if (am::commit(message_, built, route_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) == 0) {
+    if (am::commit(message_, built, recipient_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) ==
+        0) {
       is_first_ = false;
       return true;
     }

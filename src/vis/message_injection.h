@@ -16,18 +16,19 @@
 #include "core/completion.h"
 #include "core/memory.h"
 #include "rma/staging_buffer.h"
-#include "vis/route.h"
+#include "vis/recipient.h"
 
 namespace gex::vis {
 
-class Injection {
+class MessageInjection {
  public:
   /// All messages are of one kind and have that many arguments.
-  Injection(const Route& route, const am::Internal& kind, unsigned arg_count) noexcept;
+  MessageInjection(const Recipient& recipient, const am::Internal& kind,
+                   unsigned arg_count) noexcept;
   /// Queues the deferred messages for polls.
-  ~Injection();
-  Injection(const Injection&) = delete;
-  Injection& operator=(const Injection&) = delete;
+  ~MessageInjection();
+  MessageInjection(const MessageInjection&) = delete;
+  MessageInjection& operator=(const MessageInjection&) = delete;
 
   /// Memory for the next message's payload, aligned to 16; null if it was refused.
   std::byte* begin(std::size_t max_bytes) noexcept;
@@ -48,7 +49,7 @@ class Injection {
   DeferredMessages& deferred() noexcept;
   std::byte* begin_deferred(std::size_t max_bytes) noexcept;
 
-  Route route_;
+  Recipient recipient_;
   const am::Internal& kind_;
   unsigned arg_count_;
   bool is_first_ = true;
