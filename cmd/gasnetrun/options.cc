@@ -221,6 +221,56 @@ std::string spawner_of_environment(const std::string& launcher, const std::strin
   return spawner;
 }
 
+/// Notes an option that has been read; `found` as getopt_long returns it. Returns a reading where
+/// that ends the command line: with a text to print, or a refusal.
+std::optional<Reading> take_option(const OptionReader& reader, int found, bool amudprun,
+                                   Request& request, Options& options) {
+  const std::string value = reader.value();
+  switch (found) {
+    case 'N':
+      if (!amudprun) {
+        const auto nodes = count_of(value);
+        if (!nodes) return reader.refuse<Options>("-N '" + value + "' is not a number of machines");
+        request.nodes = *nodes;
+        break;
+      }
+      [[fallthrough]];
+    case 'n': {
+      const auto ranks = count_of(value);
+      if (!ranks) return reader.refuse<Options>("-n '" + value + "' is not a number of ranks");
+      options.ranks = *ranks;
+      break;
+    }
+    case 'c':
+      if (!is_number(value))
+        return reader.refuse<Options>("-c '" + value + "' is not a number of processors");
+      break;
+    case 'E':
+      if (!value.empty()) options.variables.push_back(value);
+      break;
+    case 'v':
+      options.verbose = true;
+      break;
+    case 't':
+      options.only_print = true;
+      break;
+    case 'k':
+    case depth:
+      break;
+    case spawner:
+    case spawn:
+      request.how = value;
+      break;
+    case 'h':
+      return Reading{{}, amudprun ? amudprun_usage : gasnetrun_usage, 0};
+    case version:
+      return reader.version<Options>();
+    default:
+      return reader.refuse_option<Options>(found);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string network_of(const std::string& launcher) {
@@ -237,54 +287,8 @@ Reading read_command_line(const std::string& launcher, int count, char** argumen
   const OptionReader reader(launcher, count, arguments, amudprun ? "n:N:E:vh" : "n:N:c:E:vtkh",
                             amudprun ? amudprun_options : gasnetrun_options,
                             OptionReader::Dashes::one);
-  for (int found; (found = reader.next()) != -1;) {
-    const std::string value = reader.value();
-    switch (found) {
-      case 'N':
-        if (!amudprun) {
-          const auto nodes = count_of(value);
-          if (!nodes) {
-            return reader.refuse<Options>("-N '" + value + "' is not a number of machines");
-          }
-          request.nodes = *nodes;
-          break;
-        }
-        [[fallthrough]];
-      case 'n': {
-        const auto ranks = count_of(value);
-        if (!ranks) return reader.refuse<Options>("-n '" + value + "' is not a number of ranks");
-        options.ranks = *ranks;
-        break;
-      }
-      case 'c':
-        if (!is_number(value)) {
-          return reader.refuse<Options>("-c '" + value + "' is not a number of processors");
-        }
-        break;
-      case 'E':
-        if (!value.empty()) options.variables.push_back(value);
-        break;
-      case 'v':
-        options.verbose = true;
-        break;
-      case 't':
-        options.only_print = true;
-        break;
-      case 'k':
-      case depth:
-        break;
-      case spawner:
-      case spawn:
-        request.how = value;
-        break;
-      case 'h':
-        return {{}, amudprun ? amudprun_usage : gasnetrun_usage, 0};
-      case version:
-        return reader.version<Options>();
-      default:
-        return reader.refuse_option<Options>(found);
-    }
-  }
+  for (int found; (found = reader.next()) != -1;)
+    if (auto ended = take_option(reader, found, amudprun, request, options)) return *ended;
   options.command.assign(reader.rest().begin(), reader.rest().end());
   if (options.ranks == 0) return reader.refuse<Options>("the number of ranks is missing: -n N");
   if (options.command.empty()) return reader.refuse<Options>("the program to run is missing");

@@ -120,73 +120,85 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> parse_collectives(const s
   return is_list ? range : std::nullopt;
 }
 
+/// Notes an option that has been read; `found` as getopt_long returns it. Returns a reading where
+/// that ends the command line: with a text to print, or a refusal.
+std::optional<PredictReading> take_option(const gex::cmd::OptionReader& reader, int found,
+                                          PredictOptions& options) {
+  const std::string value = reader.value();
+  switch (found) {
+    case model:
+    case memory: {
+      std::string why;
+      const auto parsed = gex::net::emu::parse_model(value, why);
+      if (!parsed)
+        return reader.refuse<PredictOptions>(
+            std::string(found == model ? "--model '" : "--memory '").append(value).append("': ") +
+            why);
+      (found == model ? options.machine.network : options.machine.memory) = *parsed;
+      options.has_model = options.has_model || found == model;
+      break;
+    }
+    case per_host:
+    case ranks: {
+      const auto number = parse_number_of_ranks(value);
+      if (!number)
+        return reader.refuse<PredictOptions>(
+            std::string(found == ranks ? "--ranks '" : "--per-host '").append(value) +
+            "' is not a number of ranks");
+      (found == ranks ? options.ranks : options.machine.ranks_per_host) = *number;
+      break;
+    }
+    case work:
+      if (!parse_work(value, options.work))
+        return reader.refuse<PredictOptions>(
+            "--work '" + value + "' is not fitted, shared, each, nor a power such as 0.5");
+      break;
+    case collectives:
+      options.collectives = parse_collectives(value);
+      if (!options.collectives)
+        return reader.refuse<PredictOptions>("--collectives '" + value +
+                                             "' is not a range such as 3-8");
+      break;
+    case compute: {
+      const auto factor = parse_positive(value);
+      if (!factor)
+        return reader.refuse<PredictOptions>("--compute '" + value + "' is not a positive number");
+      options.machine.compute_factor = *factor;
+      break;
+    }
+    case goal:
+      options.goal = value;
+      break;
+    case 'h':
+      return PredictReading{{}, usage, 0};
+    default:
+      return reader.refuse_option<PredictOptions>(found);
+  }
+  return std::nullopt;
+}
+
+/// Returns why the options do not go together; empty: they do.
+std::string why_not_together(const PredictOptions& options) {
+  if (options.files.empty()) return "the trace to read is missing";
+  if (!options.has_model && options.goal.empty())
+    return "--model is missing: the network to predict for, in the form of GEX_EMU";
+  if (options.ranks == 0 && (options.work || options.collectives))
+    return "--work and --collectives go with --ranks";
+  if (options.ranks != 0 && !options.goal.empty())
+    return "--goal writes what was recorded: it goes without --ranks";
+  return {};
+}
+
 PredictReading read_predict_line(int count, char** arguments) {
   PredictOptions options;
   const gex::cmd::OptionReader reader("gextrace predict", count, arguments, "h", long_options);
   std::string why;
   options.machine.memory = *gex::net::emu::parse_model(default_memory, why);
-  for (int found; (found = reader.next()) != -1;) {
-    const std::string value = reader.value();
-    switch (found) {
-      case model:
-      case memory: {
-        const auto parsed = gex::net::emu::parse_model(value, why);
-        if (!parsed)
-          return reader.refuse<PredictOptions>(
-              std::string(found == model ? "--model '" : "--memory '").append(value).append("': ") +
-              why);
-        (found == model ? options.machine.network : options.machine.memory) = *parsed;
-        options.has_model = options.has_model || found == model;
-        break;
-      }
-      case per_host:
-      case ranks: {
-        const auto number = parse_number_of_ranks(value);
-        if (!number)
-          return reader.refuse<PredictOptions>(
-              std::string(found == ranks ? "--ranks '" : "--per-host '").append(value) +
-              "' is not a number of ranks");
-        (found == ranks ? options.ranks : options.machine.ranks_per_host) = *number;
-        break;
-      }
-      case work:
-        if (!parse_work(value, options.work))
-          return reader.refuse<PredictOptions>(
-              "--work '" + value + "' is not fitted, shared, each, nor a power such as 0.5");
-        break;
-      case collectives:
-        options.collectives = parse_collectives(value);
-        if (!options.collectives)
-          return reader.refuse<PredictOptions>("--collectives '" + value +
-                                               "' is not a range such as 3-8");
-        break;
-      case compute: {
-        const auto factor = parse_positive(value);
-        if (!factor)
-          return reader.refuse<PredictOptions>("--compute '" + value +
-                                               "' is not a positive number");
-        options.machine.compute_factor = *factor;
-        break;
-      }
-      case goal:
-        options.goal = value;
-        break;
-      case 'h':
-        return {{}, usage, 0};
-      default:
-        return reader.refuse_option<PredictOptions>(found);
-    }
-  }
+  for (int found; (found = reader.next()) != -1;)
+    if (auto ended = take_option(reader, found, options)) return *ended;
   options.files.assign(reader.rest().begin(), reader.rest().end());
-  if (options.files.empty()) return reader.refuse<PredictOptions>("the trace to read is missing");
-  if (!options.has_model && options.goal.empty())
-    return reader.refuse<PredictOptions>(
-        "--model is missing: the network to predict for, in the form of GEX_EMU");
-  if (options.ranks == 0 && (options.work || options.collectives))
-    return reader.refuse<PredictOptions>("--work and --collectives go with --ranks");
-  if (options.ranks != 0 && !options.goal.empty())
-    return reader.refuse<PredictOptions>(
-        "--goal writes what was recorded: it goes without --ranks");
+  why = why_not_together(options);
+  if (!why.empty()) return reader.refuse<PredictOptions>(why);
   return {std::move(options), {}, 0};
 }
 

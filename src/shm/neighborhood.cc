@@ -158,86 +158,12 @@ ControlLayout Neighborhood::control_layout(std::uint32_t members, ControlCounts 
 }
 
 Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts) {
-  job::Job& job = job::Job::current();
   Neighborhood neighborhood;
   neighborhood.counts_ = counts;
-  const job::RankSet host = placement.host_of(job.rank());
-  const std::uint32_t host_ranks = host.size();
-  neighborhood.members_ = placement.neighborhood_of(job.rank());
-  const job::RankSet& members = neighborhood.members_;
-  neighborhood.size_ = members.size();
-  neighborhood.member_numbers_ = ZeroedTable<std::uint32_t>(job.size());
-  for (std::uint32_t number = 0; const std::uint32_t rank : members)
-    neighborhood.member_numbers_[rank] = ++number;
-  neighborhood.local_index_ = neighborhood.local_index_of(job.rank());
-  neighborhood.size_reason_ =
-      placement.neighborhood_of(host.front()).size() < host_ranks
-          ? "GASNET_SUPERNODE_MAXSIZE=" + env::text(env::Variable::supernode_maxsize)
-          : "all processes of the host";
+  neighborhood.number_members(placement);
   neighborhood.lay_out();
-
-  // Members must agree on the stride, whatever limits each of them was started with.
-  SegmentLimit mine = segment_limit(host_ranks, neighborhood.control_bytes_, neighborhood.size_);
-  const AnnouncedLimit announced{mine.bytes, mine.available};
-  std::vector<AnnouncedLimit> all_limits(job.size());
-  job.exchange(std::as_bytes(std::span(&announced, 1)),
-               std::as_writable_bytes(std::span(all_limits)));
-  for (const job::RankSet& ranks : placement.hosts()) limit_to_available(all_limits, ranks);
-  if (all_limits[job.rank()].bytes < mine.bytes) {
-    mine.bytes = all_limits[job.rank()].bytes;
-    mine.reason = "the memory that is free on this host";
-  }
-  neighborhood.granted_on_host_ = sum_of_shares(all_limits, host);
-  const std::uint32_t strictest = *std::min_element(
-      members.begin(), members.end(),
-      [&](std::uint32_t a, std::uint32_t b) { return all_limits[a].bytes < all_limits[b].bytes; });
-  const std::uint64_t agreed = all_limits[strictest].bytes;
-  neighborhood.segment_reason_ = agreed == mine.bytes
-                                     ? std::move(mine.reason)
-                                     : "the limits of rank " + std::to_string(strictest);
-  // A stride of whole huge pages lets segments have them; the limit itself stays exact.
-  const auto stride_for = [](std::uint64_t bytes) {
-    return bytes >= huge_page ? bytes / huge_page * huge_page : bytes;
-  };
-  neighborhood.segment_stride_ = stride_for(agreed);
-  neighborhood.job_max_segment_ =
-      stride_for(std::ranges::min(all_limits, {}, [](const AnnouncedLimit& limit) {
-                   return limit.bytes;
-                 }).bytes);
-
-  const std::uint64_t bytes =
-      neighborhood.control_bytes_ + neighborhood.segment_stride_ * neighborhood.size_;
-  const auto tables_in = [&](int descriptor) -> std::unique_ptr<JobTables> {
-    if (members.size() == job.size()) return nullptr;
-    return std::make_unique<JobTables>(descriptor, neighborhood.job_tables_offset_, job.size());
-  };
-  os::MemoryFile file;
-  if (neighborhood.local_index_ == 0) {
-    file = os::create_memory_file("gex-neighborhood", bytes);
-    if (!file.descriptor)
-      fatal("cannot create %s of shared memory: %s", os::format_bytes(bytes).c_str(),
-            file.why.c_str());
-    neighborhood.space_ = file.space;
-    const std::uint64_t wanted =
-        neighborhood.teams_offset_ + neighborhood.segment_stride_ * neighborhood.size_;
-    if (file.space < wanted)
-      warn("shared memory is in %s, which holds %s of %s: segments beyond it are refused",
-           file.origin.c_str(), os::format_bytes(file.space).c_str(),
-           os::format_bytes(wanted).c_str());
-    const auto tables = tables_in(file.descriptor.get());
-    const int error = tables != nullptr ? tables->fill_constant() : 0;
-    if (error != 0)
-      fatal("cannot use %s of shared memory in %s for tables of %u ranks: %s",
-            os::format_bytes(JobTables::bytes(job.size())).c_str(), file.origin.c_str(), job.size(),
-            std::strerror(error));
-  }
-  neighborhood.file_.reset(
-      job.share_descriptor(file.descriptor ? file.descriptor.release() : -1, members));
-  neighborhood.origin_ = neighborhood.local_index_ == 0
-                             ? file.origin
-                             : "shared by rank " + std::to_string(members.front());
-
-  neighborhood.job_tables_ = tables_in(neighborhood.file_.get());
+  neighborhood.agree_on_segments(placement);
+  neighborhood.share_file();
   neighborhood.map_control();
   neighborhood.team_slots_ = std::make_unique<TeamSlots>(
       neighborhood.file_.get(), neighborhood.teams_offset_, neighborhood.size_, counts.team_slots);
@@ -248,6 +174,89 @@ Neighborhood Neighborhood::form(const Placement& placement, ControlCounts counts
       .process.store(::getpid(), std::memory_order_relaxed);
   neighborhood.own_part_ = RangeAllocator(neighborhood.segment_stride_);
   return neighborhood;
+}
+
+void Neighborhood::number_members(const Placement& placement) {
+  const job::Job& job = job::Job::current();
+  const job::RankSet host = placement.host_of(job.rank());
+  members_ = placement.neighborhood_of(job.rank());
+  size_ = members_.size();
+  member_numbers_ = ZeroedTable<std::uint32_t>(job.size());
+  for (std::uint32_t number = 0; const std::uint32_t rank : members_)
+    member_numbers_[rank] = ++number;
+  local_index_ = local_index_of(job.rank());
+  size_reason_ = placement.neighborhood_of(host.front()).size() < host.size()
+                     ? "GASNET_SUPERNODE_MAXSIZE=" + env::text(env::Variable::supernode_maxsize)
+                     : "all processes of the host";
+}
+
+void Neighborhood::agree_on_segments(const Placement& placement) {
+  job::Job& job = job::Job::current();
+  const job::RankSet host = placement.host_of(job.rank());
+  // Members must agree on the stride, whatever limits each of them was started with.
+  SegmentLimit mine = segment_limit(host.size(), control_bytes_, size_);
+  const AnnouncedLimit announced{mine.bytes, mine.available};
+  std::vector<AnnouncedLimit> all_limits(job.size());
+  job.exchange(std::as_bytes(std::span(&announced, 1)),
+               std::as_writable_bytes(std::span(all_limits)));
+  for (const job::RankSet& ranks : placement.hosts()) limit_to_available(all_limits, ranks);
+  if (all_limits[job.rank()].bytes < mine.bytes) {
+    mine.bytes = all_limits[job.rank()].bytes;
+    mine.reason = "the memory that is free on this host";
+  }
+  granted_on_host_ = sum_of_shares(all_limits, host);
+  const std::uint32_t strictest = *std::min_element(
+      members_.begin(), members_.end(),
+      [&](std::uint32_t a, std::uint32_t b) { return all_limits[a].bytes < all_limits[b].bytes; });
+  const std::uint64_t agreed = all_limits[strictest].bytes;
+  segment_reason_ = agreed == mine.bytes ? std::move(mine.reason)
+                                         : "the limits of rank " + std::to_string(strictest);
+  // A stride of whole huge pages lets segments have them; the limit itself stays exact.
+  const auto stride_for = [](std::uint64_t bytes) {
+    return bytes >= huge_page ? bytes / huge_page * huge_page : bytes;
+  };
+  segment_stride_ = stride_for(agreed);
+  job_max_segment_ = stride_for(std::ranges::min(all_limits, {}, [](const AnnouncedLimit& limit) {
+                                  return limit.bytes;
+                                }).bytes);
+}
+
+std::unique_ptr<JobTables> Neighborhood::tables_in(int descriptor) const {
+  const std::uint32_t ranks = job::Job::current().size();
+  if (size_ == ranks) return nullptr;
+  return std::make_unique<JobTables>(descriptor, job_tables_offset_, ranks);
+}
+
+os::MemoryFile Neighborhood::create_file() {
+  const std::uint64_t bytes = control_bytes_ + segment_stride_ * size_;
+  os::MemoryFile file = os::create_memory_file("gex-neighborhood", bytes);
+  if (!file.descriptor)
+    fatal("cannot create %s of shared memory: %s", os::format_bytes(bytes).c_str(),
+          file.why.c_str());
+  space_ = file.space;
+  const std::uint64_t wanted = teams_offset_ + segment_stride_ * size_;
+  if (file.space < wanted)
+    warn("shared memory is in %s, which holds %s of %s: segments beyond it are refused",
+         file.origin.c_str(), os::format_bytes(file.space).c_str(),
+         os::format_bytes(wanted).c_str());
+  const auto tables = tables_in(file.descriptor.get());
+  const int error = tables != nullptr ? tables->fill_constant() : 0;
+  if (error != 0) {
+    const std::uint32_t ranks = job::Job::current().size();
+    fatal("cannot use %s of shared memory in %s for tables of %u ranks: %s",
+          os::format_bytes(JobTables::bytes(ranks)).c_str(), file.origin.c_str(), ranks,
+          std::strerror(error));
+  }
+  return file;
+}
+
+void Neighborhood::share_file() {
+  os::MemoryFile file;
+  if (local_index_ == 0) file = create_file();
+  file_.reset(job::Job::current().share_descriptor(file.descriptor ? file.descriptor.release() : -1,
+                                                   members_));
+  origin_ = local_index_ == 0 ? file.origin : "shared by rank " + std::to_string(members_.front());
+  job_tables_ = tables_in(file_.get());
 }
 
 void Neighborhood::map_control() {

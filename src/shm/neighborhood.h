@@ -31,6 +31,7 @@
 
 #include "base/os_file.h"
 #include "base/os_mapping.h"
+#include "base/os_memory.h"
 #include "base/zeroed_table.h"
 #include "shm/cell.h"
 #include "shm/doorbell.h"
@@ -216,7 +217,17 @@ class Neighborhood {
   };
   using PeerRange = std::array<std::uint64_t, 2>;  ///< where in the file, and bytes
 
+  // The steps of `form`, in their order.
+  /// Numbers the processes that share memory with this one.
+  void number_members(const Placement& placement);
   void lay_out() noexcept;
+  /// Sets the size of a segment's part, on which all members agree. Collective over the job.
+  void agree_on_segments(const Placement& placement);
+  /// The first member creates the file and sends it to the others. Collective over the members.
+  void share_file();
+  os::MemoryFile create_file();
+  /// The job's tables in that file; null: all ranks are members, and need none.
+  std::unique_ptr<JobTables> tables_in(int descriptor) const;
   void map_control();
   /// The part of a mapped lane that belongs to a member: rings, slabs, and the slabs' states.
   std::byte* lane_part(std::uint32_t lane, std::uint32_t member) const noexcept;

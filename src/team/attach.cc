@@ -266,78 +266,105 @@ void share_in_neighborhood(const Team& team,
       []() noexcept { return published_fills() >= fills; }, WaitCause::exchange);
 }
 
-int attach_own(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) {
-  const char* call = "gex_Segment_Attach";
-  const std::uint64_t usable = memory_for_segments();
-  gex_Segment_t segment = size != 0 ? allocate_segment(team.client, size) : nullptr;
-  int error = size != 0 && segment == nullptr ? errno : 0;
-  if (segment != nullptr) bind_segment(team.endpoint, segment);
-  const auto give_back = [&] {
+/// The segment of one attach, of this process's.
+struct Attaching {
+  Team& team;
+  gex_Segment_t segment;  ///< null: its size is 0, or it could not be allocated
+  std::uintptr_t size;
+  int error;  ///< of `errno`; 0: it is allocated, or none is wanted
+
+  void give_back() const {
     if (segment == nullptr) return;
     bind_segment(team.endpoint, nullptr);
     destroy_segment(segment, /*untouched=*/true);
-  };
-  const auto refuse = [&] {
+  }
+  /// Ends an attach that has failed at some member.
+  int refuse() const {
     give_back();
     for (gex_Rank_t rank = 0; rank < team.size; ++rank)
       publish_segment(team.endpoint->address(), team.jobrank_of(rank), 0, 0, not_shared);
     refresh_displacements();
     return GASNET_ERR_RESOURCE;
-  };
+  }
+};
 
-  // First each member receives what all ask for, before any memory is used.
+constexpr const char* attach_call = "gex_Segment_Attach";
+
+Attaching begin_attach(Team& team, std::uintptr_t size) {
+  const gex_Segment_t segment = size != 0 ? allocate_segment(team.client, size) : nullptr;
+  const int error = size != 0 && segment == nullptr ? errno : 0;
+  if (segment != nullptr) bind_segment(team.endpoint, segment);
+  return {team, segment, size, error};
+}
+
+/// First each member receives what all ask for, before any memory is used. Collective. Returns
+/// GASNET_OK, or the error with which the attach has ended.
+int announce_sizes(Attaching& own, std::uint64_t usable, int flaw) {
+  Team& team = own.team;
   Keyed<Announcement> mine{announcement_of(*team.endpoint), {}};
-  mine.record.size = size;
+  mine.record.size = own.size;
   mine.record.usable = usable;
   mine.record.flaw = flaw;
-  {
-    const KeyedExchange<Announcement> announcements(team, {&mine, 1}, call);
-    if (!announcements.has_one_of_each()) fatal("%s: a member is in another collective call", call);
-    const auto is_flawed = [](const Keyed<Announcement>& announced) {
-      return announced.record.flaw != GASNET_OK;
-    };
-    if (announcements.any(is_flawed)) {
-      give_back();
-      return flaw != GASNET_OK ? flaw : GASNET_ERR_RESOURCE;
-    }
-    if (!all_hosts_have_room(announcements)) return refuse();
-    if (segment != nullptr && segment->shared && env::boolean(env::Variable::segment_commit))
-      error = process().neighborhood.commit_segment(shared_offset(*segment), size);
-    share_in_neighborhood(team, [&](gex_Rank_t rank) {
-      const Announcement announced = announcements.of(rank).record;
-      return AttachedSegment{
-          announced.address, announced.size, static_cast<net::MemoryKind>(announced.kind), {}};
-    });
-    announcements.for_each(
-        [&](const Keyed<Announcement>& announced) { record(team.client, announced, call); });
+  const KeyedExchange<Announcement> announcements(team, {&mine, 1}, attach_call);
+  if (!announcements.has_one_of_each())
+    fatal("%s: a member is in another collective call", attach_call);
+  const auto is_flawed = [](const Keyed<Announcement>& announced) {
+    return announced.record.flaw != GASNET_OK;
+  };
+  if (announcements.any(is_flawed)) {
+    own.give_back();
+    return flaw != GASNET_OK ? flaw : GASNET_ERR_RESOURCE;
   }
+  if (!all_hosts_have_room(announcements)) return own.refuse();
+  if (own.segment != nullptr && own.segment->shared && env::boolean(env::Variable::segment_commit))
+    own.error = process().neighborhood.commit_segment(shared_offset(*own.segment), own.size);
+  share_in_neighborhood(team, [&](gex_Rank_t rank) {
+    const Announcement announced = announcements.of(rank).record;
+    return AttachedSegment{
+        announced.address, announced.size, static_cast<net::MemoryKind>(announced.kind), {}};
+  });
+  announcements.for_each(
+      [&](const Keyed<Announcement>& announced) { record(team.client, announced, attach_call); });
   refresh_displacements();
+  return GASNET_OK;
+}
 
-  // Then whether each has allocated its own, with its key. No member uses another's segment before
-  // this is over, and by then that other has received all keys.
-  Keyed<Outcome> outcome{{error}, {}};
+/// Then whether each has allocated its own, with its key. No member uses another's segment before
+/// this is over, and by then that other has received all keys. Collective; returns as
+/// `announce_sizes`.
+int announce_outcomes(const Attaching& own) {
+  Team& team = own.team;
+  Keyed<Outcome> outcome{{own.error}, {}};
   Key key;
-  if (segment != nullptr && error == 0) outcome.key = key = key_of(*segment);
-  const KeyedExchange<Outcome> outcomes(team, {&outcome, 1}, call);
-  if (!outcomes.has_one_of_each()) fatal("%s: a member is in another collective call", call);
+  if (own.segment != nullptr && own.error == 0) outcome.key = key = key_of(*own.segment);
+  const KeyedExchange<Outcome> outcomes(team, {&outcome, 1}, attach_call);
+  if (!outcomes.has_one_of_each()) fatal("%s: a member is in another collective call", attach_call);
   gex_Rank_t failed = 0;
   while (failed < team.size && outcomes.of(failed).record.error == 0) ++failed;
-  if (failed == team.size) {
-    share_in_neighborhood(team, [&](gex_Rank_t rank) {
-      const PublishedSegment& published = team.segment_of(rank);
-      return AttachedSegment{published.owner_address, published.size, published.kind,
-                             outcomes.of(rank).key};
-    });
-    for (gex_Rank_t rank = 0; rank < team.size; ++rank)
-      if (const auto theirs = outcomes.of(rank).key; !theirs.empty())
-        publish_key(team.endpoint->address(), team.jobrank_of(rank), theirs);
-    *segment_p = segment;
-    return GASNET_OK;
+  if (failed != team.size) {
+    if (failed == team.rank)
+      warn("%s: cannot allocate %s for the segment: %s", attach_call,
+           os::format_bytes(own.size).c_str(), std::strerror(own.error));
+    return own.refuse();
   }
-  if (failed == team.rank)
-    warn("%s: cannot allocate %s for the segment: %s", call, os::format_bytes(size).c_str(),
-         std::strerror(error));
-  return refuse();
+  share_in_neighborhood(team, [&](gex_Rank_t rank) {
+    const PublishedSegment& published = team.segment_of(rank);
+    return AttachedSegment{published.owner_address, published.size, published.kind,
+                           outcomes.of(rank).key};
+  });
+  for (gex_Rank_t rank = 0; rank < team.size; ++rank)
+    if (const auto theirs = outcomes.of(rank).key; !theirs.empty())
+      publish_key(team.endpoint->address(), team.jobrank_of(rank), theirs);
+  return GASNET_OK;
+}
+
+int attach_own(gex_Segment_t* segment_p, Team& team, std::uintptr_t size, int flaw) {
+  const std::uint64_t usable = memory_for_segments();
+  Attaching own = begin_attach(team, size);
+  int result = announce_sizes(own, usable, flaw);
+  if (result == GASNET_OK) result = announce_outcomes(own);
+  if (result == GASNET_OK) *segment_p = own.segment;
+  return result;
 }
 
 }  // namespace

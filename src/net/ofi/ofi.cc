@@ -310,23 +310,21 @@ std::string text_of(Broken broken) {
   return (broken & broken_order) != 0 ? "has reads overtake puts" : "has puts overtake puts";
 }
 
-std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
-  const std::vector<DefaultVariable> variables = set_job_variables(host);
+/// Opens an endpoint of the best provider by which all ranks can have one; `all`: how they have
+/// introduced themselves. Null: there is none, and libgex has warned. Collective.
+std::unique_ptr<Ofi> open_agreed(const Host& host, std::vector<Introduction>& all) {
   Wish wish = wish_of(host, is_one_host(host));
-  std::string error;
-  std::unique_ptr<Ofi> made;
-  std::vector<Introduction> all(host.size);
   for (;;) {
     Introduction mine{};
     Choice choice;
     if (!choose_with_address(host, wish, choice)) return nullptr;
-    error.clear();
-    made = ofi::open(host, std::move(choice), mine, error);
+    std::string error;
+    std::unique_ptr<Ofi> made = open(host, std::move(choice), mine, error);
     host.exchange(&mine, sizeof mine, all.data());
     const Verdict verdict = verdict_on(all, !wish.provider.empty());
     const Broken broken = verdict.agreed ? broken_of(all) & ~wish.broken : 0;
     const bool divided = verdict.agreed && devices_divide(all);
-    if (verdict.agreed && broken == 0 && !divided) break;
+    if (verdict.agreed && broken == 0 && !divided) return made;
     made.reset();
     if (divided) {
       wish.devices = false;
@@ -351,6 +349,13 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
     wish.refused.push_back(*verdict.refused);
     wish.broken = 0;
   }
+}
+
+std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
+  const std::vector<DefaultVariable> variables = set_job_variables(host);
+  std::vector<Introduction> all(host.size);
+  std::unique_ptr<Ofi> made = open_agreed(host, all);
+  if (made == nullptr) return nullptr;
   made->extent_ = common_extent(all);
   if (const std::string& lost = made->lost_atomics(); host.rank == 0 && !lost.empty())
     warn(host, "the provider claims atomic operations that fail, and are not used: " + lost);
@@ -362,6 +367,7 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   for (const Introduction& one : all)
     names.insert(names.end(), std::begin(one.name), std::end(one.name));
   Lane& first = made->lanes_->first();
+  std::string error;
   if (made->domain_->insert_all(names, sizeof all[0].name, error)) {
     first.endpoint->use_first_addresses();
     first.network.start(error);
