@@ -1,11 +1,25 @@
 #pragma once
 // Broadcast, reductions, and the data movement of the GASNet-1 collectives, over any team.
 //
-// Members that share memory and have a slot of it post values there (shared.h); everything else
-// goes by messages (messages.h): between neighborhoods those of their leaders (by_leaders.h), where
-// every member has blocks for all others in rounds (by_doubling.h). Which way depends on the team
-// and on arguments that are the same at all members, and so does the order in which operands are
-// combined: results are the same whenever the call is repeated.
+// The path of a broadcast; other operations differ behind `way_of`:
+//
+//   gex_Coll_BroadcastNB    api/coll.cc          checks the arguments, and makes a Request
+//   start                   coll.cc              a copy in a team of one; nothing without bytes
+//   TeamCollectives::start  team_collectives.cc  few bytes: Shared::do_at_once, within the call;
+//                                                else `way_of` chooses a Collective, `launch`
+//                                                begins it, and an event with a probe ends it:
+//
+//   SharedCollective        shared.h       all members share memory: its table names the shape, of
+//                                          which each moves bytes by posts (by_pieces.h) or copies
+//                                          (direct_copy.h, helped_copy.h)
+//   MessageCollective       messages.h     no two do: along a tree (plan.h), in flows (flow.h)
+//   LedCollective           by_leaders.h   both: among leaders by messages, in neighborhoods by
+//   posts DoublingCollective      by_doubling.h  blocks of every member for all others, in rounds
+//
+// An operation is made progress with in its call, in polls (`advance`) and when its event is asked
+// for (`is_done`). `source` and `destination` are the caller's memory. Which way depends on the
+// team and on arguments that are the same at all members, and so does the order in which operands
+// are combined: results are the same whenever the call is repeated.
 
 #include <gasnetex.h>
 

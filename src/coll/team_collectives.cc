@@ -56,7 +56,7 @@ Way TeamCollectives::way_of(const Request& request) const noexcept {
   return leaders_ && leaders_->takes(request) ? Way::leaders : Way::messages;
 }
 
-Collective& TeamCollectives::take(const Request& request) {
+Collective& TeamCollectives::allocate(const Request& request) {
   const auto from = [&](auto& all, auto& free, auto&&... made_of) -> Collective& {
     if (free.empty()) {
       using Made = typename std::remove_reference_t<decltype(all)>::value_type::element_type;
@@ -145,14 +145,14 @@ gex_Event_t TeamCollectives::start(const Request& request,
       ring_if_shown();
       return GEX_EVENT_INVALID;
     }
-    operation = &take(request);
+    operation = &allocate(request);
     if (request.completes_together) number_completion(*operation);
     if (checked()) {
       unagreed_.emplace_back(agreement_.announce(announcement), operation);
       advance_locked();
     } else {
       launch(*operation, at_once == Shared::AtOnce::posted);
-      announce_completions();
+      arrive_at_completions();
     }
     complete = operation->done.load(std::memory_order_relaxed) && is_complete(*operation);
     if (complete) give_back(*operation);
@@ -185,7 +185,7 @@ void TeamCollectives::number_completion(Collective& operation) {
   completing_.push_back(&operation);
 }
 
-void TeamCollectives::announce_completions() noexcept {
+void TeamCollectives::arrive_at_completions() noexcept {
   // Relaxed: an operation is finished with the lock held.
   while (!completing_.empty() && completing_.front()->done.load(std::memory_order_relaxed)) {
     completing_.pop_front();
@@ -239,7 +239,7 @@ bool TeamCollectives::conclude(Collective& operation) noexcept {
       shared_->advance_to(static_cast<SharedCollective&>(operation));
     else
       advance_near();
-    announce_completions();
+    arrive_at_completions();
     ring_if_shown();
   }
   const bool complete = operation.done.load(std::memory_order_relaxed) && is_complete(operation);
@@ -271,7 +271,7 @@ bool TeamCollectives::advance_locked() noexcept {
   progressed |= messages_.advance();
   // What messages have brought goes on to neighbors.
   if (progressed && !queue_.idle()) advance_near();
-  announce_completions();
+  arrive_at_completions();
   ring_if_shown();
   return progressed;
 }

@@ -69,7 +69,8 @@ class TeamCollectives {
 
  private:
   void bind(Team& team);
-  Collective& take(const Request& request);
+  /// One that is free, or a new one, for an operation of the way that `way_of` chooses.
+  Collective& allocate(const Request& request);
   Way way_of(const Request& request) const noexcept;
   void give_back(Collective& operation) noexcept;
   /// `posted`: as Shared::do_at_once has it.
@@ -80,7 +81,7 @@ class TeamCollectives {
   bool idle_locked() const noexcept;
   void number_completion(Collective& operation);
   /// Arrives at the barriers of operations that are done here.
-  void announce_completions() noexcept;
+  void arrive_at_completions() noexcept;
   /// Wakes other members, and other threads of this one, for what `shared_` has stored.
   void ring_if_shown() noexcept;
   /// Returns true if one that is done here is complete. Acquire. Any thread.
