@@ -60,7 +60,7 @@ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_
   std::string why;
   const int result = gex::kinds::create(*memkind_p, client, *args, why);
   // No misuse: a client finds out so what this library and the machine have.
-  if (result == GASNET_ERR_RESOURCE) gex::require_memory(why);
+  if (result == GASNET_ERR_RESOURCE) gex::require_memory(gex::kinds::kind_of(args->gex_class), why);
   if (result != GASNET_OK && gex::verbose_errors.load(std::memory_order_relaxed))
     gex::warn("%s: %s", call, why.c_str());
   return result;

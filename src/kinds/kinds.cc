@@ -21,7 +21,39 @@ struct Kinds {
 };
 Immortal<Kinds> the_kinds;
 
+/// The device that a client names, or null with the reason. `invalid`: the arguments are wrong;
+/// else something is missing.
+const MemoryKind* find_device(const gex_MK_Create_args_t& args, std::string& why, bool& invalid) {
+  switch (kind_of(args.gex_class)) {
+    case net::cuda_memory:
+      return cuda::Device::find(args.gex_args.gex_class_cuda_uva.gex_CUdevice, why, invalid);
+    case net::hip_memory:
+    case net::level_zero_memory:
+    case net::host_memory:
+      break;
+  }
+  invalid = true;
+  why = std::string("this library has no memory of class ") +
+        (args.gex_class == GEX_MK_CLASS_HIP ? "GEX_MK_CLASS_HIP" : "GEX_MK_CLASS_ZE") +
+        ", only GEX_MK_CLASS_CUDA_UVA";
+  return nullptr;
+}
+
 }  // namespace
+
+net::MemoryKind kind_of(gex_MK_Class_t kind_class) noexcept {
+  switch (kind_class) {
+    case GEX_MK_CLASS_CUDA_UVA:
+      return net::cuda_memory;
+    case GEX_MK_CLASS_HIP:
+      return net::hip_memory;
+    case GEX_MK_CLASS_ZE:
+      return net::level_zero_memory;
+    case GEX_MK_CLASS_HOST:
+      break;
+  }
+  return net::host_memory;
+}
 
 std::vector<DeviceFacts> devices(std::string& why) {
   std::vector<DeviceFacts> found;
@@ -50,15 +82,8 @@ void start() {
 
 int create(gex_MK_t& made, gex_Client_t client, const gex_MK_Create_args_t& args,
            std::string& why) {
-  if (args.gex_class != GEX_MK_CLASS_CUDA_UVA) {
-    why = std::string("this library has no memory of class ") +
-          (args.gex_class == GEX_MK_CLASS_HIP ? "GEX_MK_CLASS_HIP" : "GEX_MK_CLASS_ZE") +
-          ", only GEX_MK_CLASS_CUDA_UVA";
-    return GASNET_ERR_BAD_ARG;
-  }
   bool invalid = false;
-  const MemoryKind* const kind =
-      cuda::Device::find(args.gex_args.gex_class_cuda_uva.gex_CUdevice, why, invalid);
+  const MemoryKind* const kind = find_device(args, why, invalid);
   if (kind == nullptr) return invalid ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE;
   Kinds& kinds = the_kinds.get();
   const std::lock_guard lock(kinds.mutex);

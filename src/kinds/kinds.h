@@ -1,5 +1,17 @@
 #pragma once
 // The memory kinds that clients make: which classes there are, and the objects behind gex_MK_t.
+//
+// A further class of kinds is a folder beside `cuda`, a case in each function of kinds.cc that
+// names `cuda`, and a row in way/requirement.h (docs/writing-a-kind.md). All other code works on
+// any:
+//
+//   core/memory.h          MemoryKind, from which its devices derive; `kind_at` an address
+//   core/memory_sharing.h  MemorySharing: how neighbors open its segments (team/attach.cc asks)
+//   rma/by_kind.h          its copies, where they reach both ends; vis/by_kind.h for rows
+//   rma/native.h           the network, where that has a key: net/ofi/registration.cc and
+//                          net/ucx/segments.cc translate the kind for their libraries
+//   rma/staged_put.h,      messages for all else, copied from and to it part by part
+//   rma/staging.h
 
 #include <gasnet_mk.h>
 
@@ -10,6 +22,9 @@
 #include "core/memory.h"
 
 namespace gex::kinds {
+
+/// The kind of memory that objects of a class are of.
+net::MemoryKind kind_of(gex_MK_Class_t kind_class) noexcept;
 
 /// A device with memory of a kind, for reports.
 struct DeviceFacts {

@@ -165,7 +165,8 @@ void send_descriptors(Team& team, const std::vector<Keyed<Announcement>>& mine,
 /// Returns how this process reaches it.
 MemoryRoute open_memory(unsigned endpoint, const Keyed<Announcement>& keyed) {
   const Announcement& announced = keyed.record;
-  MemoryRoute route{announced.jobrank, announced.exported.device, "own memory"};
+  MemoryRoute route{announced.jobrank, static_cast<net::MemoryKind>(announced.kind),
+                    announced.exported.device, "own memory"};
   if (announced.jobrank == gex_proc_.jobrank) return route;
   const PairKind pair = kind_of(process().placement, gex_proc_.jobrank, announced.jobrank);
   if (pair == PairKind::memory && memory_sharing() != nullptr) {

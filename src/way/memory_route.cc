@@ -20,9 +20,6 @@ struct Routes {
 };
 Immortal<Routes> the_routes;
 
-/// Clients can make memory kinds of this class only.
-constexpr const char* name = "CUDA";
-
 std::string in_parentheses(const std::string& reason) {
   return reason.empty() ? "" : " (" + reason + ")";
 }
@@ -33,9 +30,9 @@ void note_route(unsigned endpoint_address, MemoryRoute route) {
   const bool is_own = route.owner == gex_proc_.jobrank;
   const std::string text = env::text(env::Variable::require);
   const Requirement required(text);
-  const std::string memory = std::string(name) + " device " + std::to_string(route.device);
-  if (!is_own && required.names(cuda_memory_entry) &&
-      !required.accepts(cuda_memory_entry, route.way))
+  const NamedMemory& named = name_of_memory(route.kind);
+  const std::string memory = std::string(named.name) + " device " + std::to_string(route.device);
+  if (!is_own && required.names(named.entry) && !required.accepts(named.entry, route.way))
     fatal(
         "GEX_REQUIRE=%s: rank %u reaches rank %u's segment on %s by %s, which is not in the list%s",
         text.c_str(), gex_proc_.jobrank, route.owner, memory.c_str(), route.way.c_str(),
@@ -57,10 +54,12 @@ std::vector<MemoryRoute> memory_routes() {
   return result;
 }
 
-void require_memory(const std::string& why) {
+void require_memory(net::MemoryKind kind, const std::string& why) {
   const std::string text = env::text(env::Variable::require);
-  if (Requirement(text).names(cuda_memory_entry))
-    fatal("GEX_REQUIRE=%s: no %s memory for this process: %s", text.c_str(), name, why.c_str());
+  const NamedMemory& named = name_of_memory(kind);
+  if (Requirement(text).names(named.entry))
+    fatal("GEX_REQUIRE=%s: no %s memory for this process: %s", text.c_str(), named.name,
+          why.c_str());
 }
 
 }  // namespace gex

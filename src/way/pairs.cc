@@ -226,8 +226,8 @@ void require_known_networks() {
   if (process().conduit != nullptr) add(process().conduit->name);
   const std::string unknown = required.first_unknown(known);
   if (unknown.empty()) return;
-  std::string list = "shm, ";
-  list += cuda_memory_entry;
+  std::string list = "shm";
+  for (const NamedMemory& memory : named_memory) list.append(", ").append(memory.entry);
   for (const std::string& name : known) list.append(", ").append(name);
   fatal("GEX_REQUIRE=%s: there is no network '%s'; known: %s",
         env::text(env::Variable::require).c_str(), unknown.c_str(), list.c_str());

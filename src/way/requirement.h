@@ -6,14 +6,25 @@
 // if there is one, a way of that network's (`Conduit::transport`): all of its name, or words of it
 // that follow one another.
 
+#include <gex/plugin/conduit.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gex {
 
-/// The entry that is no network, but memory of CUDA devices.
-inline constexpr std::string_view cuda_memory_entry = "cuda";
+/// A kind of memory that clients can make, and its names: in GEX_REQUIRE, where no network has it,
+/// and in messages.
+struct NamedMemory {
+  net::MemoryKind kind;
+  std::string_view entry;
+  const char* name;
+};
+/// One row for each room of `kinds`.
+inline constexpr NamedMemory named_memory[] = {{net::cuda_memory, "cuda", "CUDA"}};
+/// Ends the job if there is no row.
+const NamedMemory& name_of_memory(net::MemoryKind kind) noexcept;
 
 class Requirement {
  public:
