@@ -226,8 +226,8 @@ Outbound request_of(std::uint32_t what, Category category, const gex_AM_Arg_t* a
 }
 
 template <class AnyCall>
-int send_short(AnyCall& call, const gex::am::Route& route, std::uint32_t what, gex_Flags_t flags,
-               const gex_AM_Arg_t* args) {
+int send_short_over(AnyCall& call, const gex::am::Route& route, std::uint32_t what,
+                    gex_Flags_t flags, const gex_AM_Arg_t* args) {
   call.transfers(route.jobrank, 0);
   if (immediate(flags) && !gex::am::may_have_room(route)) return call.returns(1);
   const Outbound out = request_of(what, Category::short_message, args);
@@ -236,9 +236,9 @@ int send_short(AnyCall& call, const gex::am::Route& route, std::uint32_t what, g
 
 /// `source_addr` is an address.
 template <class AnyCall>
-int send_medium(AnyCall& call, const gex::am::Route& route, std::uint32_t what,
-                const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
-                const gex_AM_Arg_t* args) {
+int send_medium_over(AnyCall& call, const gex::am::Route& route, std::uint32_t what,
+                     const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt,
+                     gex_Flags_t flags, const gex_AM_Arg_t* args) {
   call.transfers(route.jobrank, nbytes);
   check_payload(call, nbytes, gex::am::max_medium(route.jobrank), lc_opt, false);
   Outbound out = request_of(what, Category::medium, args);
@@ -263,7 +263,7 @@ template <class AnyCall>
 int request_short(const am::Route& route, std::uint32_t what, gex_Flags_t flags,
                   const gex_AM_Arg_t* args) {
   AnyCall call(Call::request_short);
-  return send_short(call, route, what, flags, args);
+  return send_short_over(call, route, what, flags, args);
 }
 
 template <class AnyCall>
@@ -272,8 +272,8 @@ int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flag
   AnyCall call(Call::request_short);
   if (call.is_checked()) check_request(call, tm, rank, handler, flags, short_flags);
   const gex::Target target = gex::resolve(tm, rank);
-  return send_short(call, am::route_to(target.jobrank),
-                    what_of(target, handler, Category::short_message, numargs), flags, args);
+  return send_short_over(call, am::route_to(target.jobrank),
+                         what_of(target, handler, Category::short_message, numargs), flags, args);
 }
 
 template <class AnyCall>
@@ -310,7 +310,7 @@ int request_medium(const am::Route& route, std::uint32_t what, const void* sourc
                    std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
                    const gex_AM_Arg_t* args) {
   AnyCall call(Call::request_medium);
-  return send_medium(call, route, what, source_addr, nbytes, lc_opt, flags, args);
+  return send_medium_over(call, route, what, source_addr, nbytes, lc_opt, flags, args);
 }
 
 template <class AnyCall>
@@ -321,7 +321,7 @@ int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const v
   if (call.is_checked()) check_request(call, tm, rank, handler, flags, medium_flags);
   const gex::Target target = gex::resolve(tm, rank);
   if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
-  return send_medium(
+  return send_medium_over(
       call, am::route_to(target.jobrank), what_of(target, handler, Category::medium, numargs),
       local_address(source_addr, target.local_endpoint, flags), nbytes, lc_opt, flags, args);
 }

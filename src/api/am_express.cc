@@ -1,4 +1,18 @@
 // Entry points: messages that go the shortest way if they can (am/express.h).
+//
+// The path of a short request; a medium one has `medium` in the names, and `payload` besides:
+//
+//   gex_am_request_short_  here           what the inline gex_AM_RequestShort calls
+//   express_request_short  here           looks the way up once: a link, and the message is in a
+//                                         cell of its ring (am::send_short); nothing more to do
+//   request_short_on       here           no link, or no room: goes on with what was found
+//   request_short          api/am.cc      checks, and makes an Outbound
+//   am::send_request       am/send.cc     calls the handler, waits for room in the ring, or:
+//   try_send_network       am/network.cc  takes a credit, puts the header before the message
+//                                         (am/wire.h), and gives it to the conduit's `send`
+//
+// and at the peer, in a poll: deliver_from_network (am/network.cc), and am/deliver.h, which calls
+// the handler.
 
 #include "api/am_express.h"
 
