@@ -88,6 +88,41 @@ int report_job(const gexrun::Options& options) {
   return 1;
 }
 
+/// The environment of the ranks, and of what the launcher itself reads of it.
+void set_environment(const gexrun::Options& options) {
+  leave_outer_job();
+  for (const auto& [variable, value] : options.variables)
+    setenv(variable.c_str(), value.c_str(), 1);
+  setenv("GEX_PLUGIN_FOLDER", library_folder().c_str(), 1);
+  if (!options.trace.empty()) setenv("GEX_TRACE", options.trace.c_str(), 1);
+  if (!options.conduit.empty()) setenv("GEX_CONDUIT", options.conduit.c_str(), 1);
+}
+
+/// The job that is asked for, by the command line and the environment. Its `command` is empty, with
+/// the reason, where that cannot be had.
+gex::launch::Launch launch_of(const gexrun::Options& options, const gexrun::Hosts& hosts,
+                              std::string& why) {
+  gex::launch::Launch launch;
+  launch.program_name = name;
+  if (hosts.slots.empty())
+    launch.hosts.add(gex::os::hostname(), options.ranks);
+  else
+    launch.hosts = gex::launch::place(options.ranks, hosts.slots, options.map);
+  launch.command = gexrun::under_debugger(options.debugger, options.command, why);
+  if (launch.command.empty()) return launch;
+  launch.tag_output = options.tag_output;
+  launch.terminals = gex::launch::output_terminals();
+  // gdb gives the terminal to the program that it runs; an interrupt would end that alone.
+  launch.shares_terminal = options.debugger != gexrun::Debugger::gdb;
+  launch.bind = options.bind ? *options.bind : gex::launch::bind_of_environment();
+  launch.verbose = options.verbose;
+  launch.time_limit = options.time_limit;
+  launch.exit_timeout = gex::env::seconds(gex::env::Variable::exit_timeout);
+  launch.exit_grace = gex::env::seconds(gex::env::Variable::exit_grace);
+  launch.hang = hang_options(options);
+  return launch;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -106,13 +141,7 @@ int main(int count, char** arguments) {
   const gexrun::Options& options = reading.options;
   if (options.report) return report_job(options);
   const bool nested = std::getenv("GEX_JOB") != nullptr;
-  leave_outer_job();
-  for (const auto& [variable, value] : options.variables) {
-    setenv(variable.c_str(), value.c_str(), 1);
-  }
-  setenv("GEX_PLUGIN_FOLDER", library_folder().c_str(), 1);
-  if (!options.trace.empty()) setenv("GEX_TRACE", options.trace.c_str(), 1);
-  if (!options.conduit.empty()) setenv("GEX_CONDUIT", options.conduit.c_str(), 1);
+  set_environment(options);
 
   const gexrun::Hosts hosts = gexrun::choose_hosts(options, nested);
   if (hosts.slots.empty() && gexrun::find_program(options.command.front()).empty()) {
@@ -121,28 +150,12 @@ int main(int count, char** arguments) {
                         std::strerror(error));
     return gex::launch::exec_failure_status(error);
   }
-  gex::launch::Launch launch;
-  launch.program_name = name;
-  if (hosts.slots.empty())
-    launch.hosts.add(gex::os::hostname(), options.ranks);
-  else
-    launch.hosts = gex::launch::place(options.ranks, hosts.slots, options.map);
   std::string why;
-  launch.command = gexrun::under_debugger(options.debugger, options.command, why);
+  gex::launch::Launch launch = launch_of(options, hosts, why);
   if (launch.command.empty()) {
     gex::launch::report(name, "%s", why.c_str());
     return 1;
   }
-  launch.tag_output = options.tag_output;
-  launch.terminals = gex::launch::output_terminals();
-  // gdb gives the terminal to the program that it runs; an interrupt would end that alone.
-  launch.shares_terminal = options.debugger != gexrun::Debugger::gdb;
-  launch.bind = options.bind ? *options.bind : gex::launch::bind_of_environment();
-  launch.verbose = options.verbose;
-  launch.time_limit = options.time_limit;
-  launch.exit_timeout = gex::env::seconds(gex::env::Variable::exit_timeout);
-  launch.exit_grace = gex::env::seconds(gex::env::Variable::exit_grace);
-  launch.hang = hang_options(options);
   if (!launch.hang.report_file.empty()) {
     const std::string no_file = gex::launch::why_no_report_file(launch.hang.report_file);
     if (!no_file.empty()) {

@@ -224,17 +224,20 @@ const RankTrace* Job::of(std::uint32_t rank) const noexcept {
   return found != ranks.end() && found->rank == rank ? &*found : nullptr;
 }
 
-std::optional<Job> read_job(const std::vector<std::string>& paths,
-                            const std::vector<std::uint32_t>& wanted, std::string& why, Keep keep) {
-  Job job;
+namespace {
+
+/// The files of traces. A path without a file of that name stands for those of all ranks of a job,
+/// whose number is written to `size`. Nothing, with the reason, where not one of these exists.
+std::optional<std::vector<std::string>> find_files(const std::vector<std::string>& paths,
+                                                   const std::vector<std::uint32_t>& wanted,
+                                                   std::uint32_t& size, std::string& why) {
   std::vector<std::string> files;
-  std::uint32_t size = 0;
   for (const std::string& path : paths) {
     if (exists(path)) {
       files.push_back(path);
       continue;
     }
-    // The lowest rank's file has the number of ranks; gaps are reported below.
+    // The lowest rank's file has the number of ranks; gaps are reported by `remark_on`.
     std::optional<RankTrace> any;
     std::string last_why = path + ".0: " + std::strerror(ENOENT);
     for (std::uint32_t rank = 0; !any && rank < (wanted.empty() ? 1024 : wanted.back() + 1);
@@ -250,9 +253,47 @@ std::optional<Job> read_job(const std::vector<std::string>& paths,
     for (std::uint32_t rank = 0; rank < size; ++rank)
       files.push_back(path + "." + std::to_string(rank));
   }
+  return files;
+}
+
+bool is_wanted(const std::vector<std::uint32_t>& wanted, std::uint32_t rank) {
+  return wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), rank);
+}
+
+/// Remarks on what the traces that were read lack; in the order of their ranks.
+void remark_on(Job& job, const std::vector<std::uint32_t>& wanted) {
   std::vector<std::uint32_t> missing;
+  for (std::uint32_t rank = 0; rank < job.ranks.front().job_size; ++rank)
+    if (is_wanted(wanted, rank) && job.of(rank) == nullptr) missing.push_back(rank);
+  if (!missing.empty())
+    job.remarks.push_back("no trace of " + std::to_string(missing.size()) + " of " +
+                          std::to_string(job.ranks.front().job_size) + " ranks (rank " +
+                          std::to_string(missing.front()) +
+                          (missing.size() > 1 ? " is the first)" : ")"));
+  for (const RankTrace& trace : job.ranks) {
+    const std::string who = "rank " + std::to_string(trace.rank) + ": ";
+    if (!trace.closed) job.remarks.push_back(who + "its process was ended, or is still running");
+    if (trace.disk_full)
+      job.remarks.push_back(who + "the disk was full; the latest events are kept");
+    if (trace.lost != 0)
+      job.remarks.push_back(who + std::to_string(trace.lost) +
+                            " early events were overwritten (GEX_TRACE_BYTES)");
+    if (trace.unreadable != 0)
+      job.remarks.push_back(who + std::to_string(trace.unreadable) +
+                            " records are damaged; left out");
+  }
+}
+
+}  // namespace
+
+std::optional<Job> read_job(const std::vector<std::string>& paths,
+                            const std::vector<std::uint32_t>& wanted, std::string& why, Keep keep) {
+  std::uint32_t size = 0;
+  const auto files = find_files(paths, wanted, size, why);
+  if (!files) return std::nullopt;
+  Job job;
   std::set<std::uint32_t> found;
-  for (const std::string& file : files) {
+  for (const std::string& file : *files) {
     if (size != 0 && !exists(file)) continue;
     std::string flaw;
     std::optional<RankTrace> trace = read_file(file, flaw, keep);
@@ -260,7 +301,7 @@ std::optional<Job> read_job(const std::vector<std::string>& paths,
       job.remarks.push_back(flaw + "; left out");
       continue;
     }
-    if (!wanted.empty() && !std::binary_search(wanted.begin(), wanted.end(), trace->rank)) continue;
+    if (!is_wanted(wanted, trace->rank)) continue;
     if (!job.ranks.empty()) {
       if (const std::string other = other_run(*trace, job.ranks.front()); !other.empty()) {
         job.remarks.push_back(file + ": ");
@@ -281,27 +322,7 @@ std::optional<Job> read_job(const std::vector<std::string>& paths,
   }
   std::sort(job.ranks.begin(), job.ranks.end(),
             [](const RankTrace& one, const RankTrace& other) { return one.rank < other.rank; });
-  for (std::uint32_t rank = 0; rank < job.ranks.front().job_size; ++rank) {
-    const bool expected = wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), rank);
-    if (expected && !found.contains(rank)) missing.push_back(rank);
-  }
-  if (!missing.empty())
-    job.remarks.push_back("no trace of " + std::to_string(missing.size()) + " of " +
-                          std::to_string(job.ranks.front().job_size) + " ranks (rank " +
-                          std::to_string(missing.front()) +
-                          (missing.size() > 1 ? " is the first)" : ")"));
-  for (const RankTrace& trace : job.ranks) {
-    const std::string who = "rank " + std::to_string(trace.rank) + ": ";
-    if (!trace.closed) job.remarks.push_back(who + "its process was ended, or is still running");
-    if (trace.disk_full)
-      job.remarks.push_back(who + "the disk was full; the latest events are kept");
-    if (trace.lost != 0)
-      job.remarks.push_back(who + std::to_string(trace.lost) +
-                            " early events were overwritten (GEX_TRACE_BYTES)");
-    if (trace.unreadable != 0)
-      job.remarks.push_back(who + std::to_string(trace.unreadable) +
-                            " records are damaged; left out");
-  }
+  remark_on(job, wanted);
   return job;
 }
 
