@@ -138,7 +138,7 @@ SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t si
 
 SendResult Endpoint::put_small(Peer& peer, Transfer& put, Time now) {
   Packet* const packet = packer_.add_record(
-      peer, RecordKind::put, PutDetails{put.remote, put.number, 0, 0}, put.local, put.size);
+      peer, RecordKind::put, PutDetails{put.remote, put.segment, 0, 0}, put.local, put.size);
   if (packet == nullptr) return would_block;
   packet->urgent = true;
   put.cut = put.size;

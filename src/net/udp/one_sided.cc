@@ -19,7 +19,7 @@ Transfer* OneSided::begin_put(const Remote& remote, const void* local, std::size
   SegmentKey key;
   std::memcpy(&key, remote.key, sizeof key);
   put->peer = remote.peer;
-  put->number = key.segment;
+  put->segment = key.segment;
   put->remote = remote.address;
   put->local = static_cast<const std::byte*>(local);
   put->size = size;
@@ -83,7 +83,7 @@ Transfer* OneSided::begin_answer(std::uint32_t peer, const GetDetails& details,
   if (answer == nullptr) return nullptr;
   answer->kind = Transfer::answer;
   answer->peer = peer;
-  answer->number = details.get;
+  answer->get = details.get;
   answer->local = memory;
   answer->size = details.size;
   return answer;

@@ -18,13 +18,13 @@ constexpr Channel channel_of(RecordKind kind) noexcept {
 }  // namespace
 
 Peer& Receiver::make_peer(std::uint32_t rank) {
-  const PeerSettings from = parts_.directory.settings_of(rank);
-  const std::size_t room = parts_.packer.room();
-  Peer& peer = parts_.peers.make(rank);
+  const PeerSettings from = endpoint_.directory.settings_of(rank);
+  const std::size_t room = endpoint_.packer.room();
+  Peer& peer = endpoint_.peers.make(rank);
   peer.address = from.address;
-  const std::uint32_t own = parts_.host.rank;
-  peer.key_to = parts_.seal.key_of({own, parts_.settings.session, rank, from.session});
-  peer.key_from = parts_.seal.key_of({rank, from.session, own, parts_.settings.session});
+  const std::uint32_t own = endpoint_.host.rank;
+  peer.key_to = endpoint_.seal.key_of({own, endpoint_.settings.session, rank, from.session});
+  peer.key_from = endpoint_.seal.key_of({rank, from.session, own, endpoint_.settings.session});
   peer.max_datagram = static_cast<std::uint32_t>(std::min(room, from.datagram & ~std::size_t{15}));
   peer.least_datagram =
       static_cast<std::uint32_t>(std::min(room, narrow_datagram(from) & ~std::size_t{15}));
@@ -37,27 +37,27 @@ Peer& Receiver::make_peer(std::uint32_t rank) {
   peer.window = peer.first_window = from.first_window;
   peer.congestion = Congestion(from.congestion);
   if (from.is_paced) peer.pacing = Pacing(from.congestion.least / 2);
-  peer.round_trip = RoundTrip(parts_.settings.shortest_timeout);
+  peer.round_trip = RoundTrip(endpoint_.settings.shortest_timeout);
   return peer;
 }
 
 std::size_t Receiver::receive(Time now) {
-  const std::size_t room = parts_.buffers.room();
+  const std::size_t room = endpoint_.buffers.room();
   std::size_t ready = 0;
   for (; ready < places_wanted_; ++ready) {
-    if (place_buffers_[ready] == nullptr) place_buffers_[ready] = parts_.buffers.take();
+    if (place_buffers_[ready] == nullptr) place_buffers_[ready] = endpoint_.buffers.take();
     if (place_buffers_[ready] == nullptr) break;
     Incoming& place = places_[ready];
     place.pieces[0] = {place_buffers_[ready]->bytes(), room};
     place.count = 1;
   }
-  const std::size_t came = parts_.socket.receive(std::span(places_.data(), ready));
+  const std::size_t came = endpoint_.socket.receive(std::span(places_.data(), ready));
   std::size_t datagrams = 0;
   for (std::size_t i = 0; i < came; ++i) {
     ReceiveBuffers::Buffer& buffer = *place_buffers_[i];
-    const std::uint64_t before = parts_.counts.received;
+    const std::uint64_t before = endpoint_.counts.received;
     handle_incoming(places_[i], buffer, now);
-    datagrams += parts_.counts.received - before;
+    datagrams += endpoint_.counts.received - before;
     // One that holds messages is theirs now.
     if (buffer.messages != 0) place_buffers_[i] = nullptr;
   }
@@ -73,11 +73,11 @@ std::size_t Receiver::receive(Time now) {
 void Receiver::handle_incoming(Incoming& place, ReceiveBuffers::Buffer& buffer, Time now) {
   std::byte* bytes = buffer.bytes();
   for (std::size_t left = place.bytes; left != 0;) {
-    ++parts_.counts.received;
+    ++endpoint_.counts.received;
     Header header{};
     if (left >= sizeof header) std::memcpy(&header, bytes, sizeof header);
     if (header.size < sizeof header || header.size > left) {
-      ++parts_.counts.unauthenticated;
+      ++endpoint_.counts.unauthenticated;
       return;
     }
     handle_datagram(header, bytes + sizeof header, buffer, place, now);
@@ -88,13 +88,13 @@ void Receiver::handle_incoming(Incoming& place, ReceiveBuffers::Buffer& buffer, 
 
 Peer* Receiver::sender_of(const Header& header, const std::byte* rest, std::size_t rest_size,
                           std::uint64_t& number) {
-  const std::uint32_t own = parts_.host.rank;
-  if (header.source >= parts_.peers.ranks() || header.source == own) return nullptr;
+  const std::uint32_t own = endpoint_.host.rank;
+  if (header.source >= endpoint_.peers.ranks() || header.source == own) return nullptr;
   // A datagram that is not authenticated makes no peer.
-  Peer* const peer = parts_.peers.find(header.source);
+  Peer* const peer = endpoint_.peers.find(header.source);
   std::size_t covered = rest_size;
   if ((header.flags & bulk) != 0) [[unlikely]] {
-    if (parts_.settings.covers_bulk || rest_size < front_size - sizeof header) return nullptr;
+    if (endpoint_.settings.covers_bulk || rest_size < front_size - sizeof header) return nullptr;
     covered = front_size - sizeof header;
   }
   number = peer != nullptr ? peer->freshness.whole(header.number) : header.number;
@@ -104,10 +104,11 @@ Peer* Receiver::sender_of(const Header& header, const std::byte* rest, std::size
   const SipKey key =
       peer != nullptr
           ? peer->key_from
-          : parts_.seal.key_of({header.source, parts_.directory.session_of(header.source), own,
-                                parts_.settings.session});
-  const std::uint64_t tag = parts_.seal.tag(key, static_cast<std::uint32_t>(number >> 32), &sealed,
-                                            sizeof sealed, rest_size, std::span(&piece, 1));
+          : endpoint_.seal.key_of({header.source, endpoint_.directory.session_of(header.source),
+                                   own, endpoint_.settings.session});
+  const std::uint64_t tag =
+      endpoint_.seal.tag(key, static_cast<std::uint32_t>(number >> 32), &sealed, sizeof sealed,
+                         rest_size, std::span(&piece, 1));
   if (tag != header.tag) return nullptr;
   return peer != nullptr ? peer : &make_peer(header.source);
 }
@@ -122,7 +123,7 @@ void Receiver::follow(Peer& peer, const Address& from, bool is_copy, Time now) {
   } else if (!is_copy && now - peer.elsewhere_since > moves_after) {
     peer.address = from;
     peer.elsewhere_since = 0;
-    ++parts_.counts.moved;
+    ++endpoint_.counts.moved;
   }
 }
 
@@ -132,33 +133,33 @@ void Receiver::handle_datagram(const Header& header, const std::byte* rest,
   std::uint64_t number = 0;
   Peer* const peer = sender_of(header, rest, rest_size, number);
   if (peer == nullptr) {
-    ++parts_.counts.unauthenticated;
+    ++endpoint_.counts.unauthenticated;
     return;
   }
   const bool is_copy = !peer->freshness.accept(number);
-  if (parts_.socket.limits().names_senders) follow(*peer, place.from, is_copy, now);
+  if (endpoint_.socket.limits().names_senders) follow(*peer, place.from, is_copy, now);
   if (is_copy) {
-    ++parts_.counts.duplicates;
+    ++endpoint_.counts.duplicates;
     return;
   }
-  parts_.room.received_from(peer->share);
+  endpoint_.room.received_from(peer->share);
   if (place.congested) peer->congestion.marked();
   handle_acknowledgements(*peer, header, rest, rest_size, number == peer->freshness.newest(), now);
   if ((header.flags & leaving) != 0) {
-    parts_.sender.forget(*peer);
+    endpoint_.sender.forget(*peer);
   }
   if ((header.flags & sequenced) == 0) return;
 
-  parts_.acknowledgements.owe(*peer);
+  endpoint_.acknowledgements.owe(*peer);
   switch (peer->received.state_of(header.sequence)) {
     case ReceivedSequence::is_duplicate:
       // Its sender has not seen the acknowledgement.
-      ++parts_.counts.duplicates;
+      ++endpoint_.counts.duplicates;
       ++peer->unanswered;
       peer->answer_now = true;
       return;
     case ReceivedSequence::is_beyond:
-      ++parts_.counts.malformed;
+      ++endpoint_.counts.malformed;
       return;
     case ReceivedSequence::is_new:
       break;
@@ -169,12 +170,12 @@ void Receiver::handle_datagram(const Header& header, const std::byte* rest,
   // Messages in joined datagrams whose size is no multiple of 16 are not aligned as they must be.
   ReceiveBuffers::Buffer* moved = nullptr;
   if (reinterpret_cast<std::uintptr_t>(rest) % 16 != 8) [[unlikely]] {
-    moved = parts_.buffers.take();
+    moved = endpoint_.buffers.take();
     if (moved != nullptr)
       rest = static_cast<std::byte*>(std::memcpy(moved->bytes(), rest, rest_size));
   }
   handle_records(*peer, header, rest, rest_size, moved != nullptr ? *moved : buffer, now);
-  if (moved != nullptr && moved->messages == 0) parts_.buffers.give_back(*moved);
+  if (moved != nullptr && moved->messages == 0) endpoint_.buffers.give_back(*moved);
 }
 
 void Receiver::handle_records(Peer& peer, const Header& header, const std::byte* rest,
@@ -182,10 +183,10 @@ void Receiver::handle_records(Peer& peer, const Header& header, const std::byte*
   const bool is_placed = reinterpret_cast<std::uintptr_t>(rest) % 16 == 8;
   switch (is_placed ? inspect(peer, rest, rest_size, buffer) : Verdict::no_room) {
     case Verdict::malformed:
-      ++parts_.counts.malformed;
+      ++endpoint_.counts.malformed;
       return;
     case Verdict::no_room:
-      ++parts_.counts.refused;
+      ++endpoint_.counts.refused;
       ++peer.unanswered;
       peer.answer_now = true;
       return;
@@ -193,26 +194,26 @@ void Receiver::handle_records(Peer& peer, const Header& header, const std::byte*
       break;
   }
   peer.received.accept(header.sequence);
-  peer.kept_waiting |= parts_.attendance.absence() != 0;
+  peer.kept_waiting |= endpoint_.attendance.absence() != 0;
   ++peer.unanswered;
-  peer.unanswered_charge += parts_.socket.charge(sizeof header + rest_size);
+  peer.unanswered_charge += endpoint_.socket.charge(sizeof header + rest_size);
   if ((header.flags & acknowledge_now) != 0) peer.answer_now = true;
   consume(peer, rest, rest_size, buffer, now);
 }
 
 void Receiver::handle_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
                                        std::size_t rest_size, bool is_newest, Time now) {
-  Sender& sender = parts_.sender;
-  const bool waited = parts_.attendance.absence() > 2 * peer.round_trip.mean() ||
+  Sender& sender = endpoint_.sender;
+  const bool waited = endpoint_.attendance.absence() > 2 * peer.round_trip.mean() ||
                       (header.flags & kept_waiting) != 0;
   sender.handle_acknowledgement(peer, header, waited, is_newest, now);
   if ((header.flags & sequenced) == 0) {
     Records records(rest, rest_size);
     while (records.next()) {
       if (records.kind() == RecordKind::probe)
-        parts_.paths.handle_probe(peer, records.details<ProbeDetails>());
+        endpoint_.paths.handle_probe(peer, records.details<ProbeDetails>());
       if (records.kind() == RecordKind::probe_answer)
-        parts_.paths.handle_answer(peer, records.details<ProbeDetails>(), now);
+        endpoint_.paths.handle_answer(peer, records.details<ProbeDetails>(), now);
       if (records.kind() != RecordKind::received || records.size() > max_unacknowledged / 8) break;
       for (std::size_t i = 0; i + sizeof(std::uint32_t) <= records.size();
            i += sizeof(std::uint32_t)) {
@@ -227,7 +228,7 @@ void Receiver::handle_acknowledgements(Peer& peer, const Header& header, const s
 }
 
 bool Receiver::is_valid(const PartDetails& part, std::size_t size) const noexcept {
-  return part.total <= parts_.settings.max_message && size != 0 && part.offset <= part.total &&
+  return part.total <= endpoint_.settings.max_message && size != 0 && part.offset <= part.total &&
          size <= part.total - part.offset;
 }
 
@@ -241,8 +242,8 @@ Receiver::Verdict Receiver::inspect(const Peer& peer, const std::byte* rest, std
     switch (records.kind()) {
       case RecordKind::request:
       case RecordKind::reply:
-        if (records.size() > parts_.settings.max_message) return Verdict::malformed;
-        fits &= parts_.buffers.may_hold(channel_of(records.kind()), buffer);
+        if (records.size() > endpoint_.settings.max_message) return Verdict::malformed;
+        fits &= endpoint_.buffers.may_hold(channel_of(records.kind()), buffer);
         break;
       case RecordKind::request_part:
       case RecordKind::reply_part: {
@@ -253,25 +254,26 @@ Receiver::Verdict Receiver::inspect(const Peer& peer, const std::byte* rest, std
             std::any_of(peer.partials.begin(), peer.partials.end(), [&](const Partial& partial) {
               return partial.number == part.number && partial.channel == channel;
             });
-        fits &= is_known || parts_.buffers.may_hold(channel);
+        fits &= is_known || endpoint_.buffers.may_hold(channel);
         break;
       }
       case RecordKind::put: {
         const auto details = records.details<PutDetails>();
-        if (parts_.segments.at(details.segment, details.address, records.size()) == nullptr)
+        if (endpoint_.segments.at(details.segment, details.address, records.size()) == nullptr)
           return Verdict::malformed;
         break;
       }
       case RecordKind::get: {
         const auto details = records.details<GetDetails>();
         if (records.size() != 0 || details.size == 0 ||
-            parts_.segments.at(details.segment, details.address, details.size) == nullptr)
+            endpoint_.segments.at(details.segment, details.address, details.size) == nullptr)
           return Verdict::malformed;
-        fits &= ++gets <= parts_.one_sided.answers_left();
+        fits &= ++gets <= endpoint_.one_sided.answers_left();
         break;
       }
       case RecordKind::get_data:
-        if (!parts_.one_sided.expects(peer.rank, records.details<GetDataDetails>(), records.size()))
+        if (!endpoint_.one_sided.expects(peer.rank, records.details<GetDataDetails>(),
+                                         records.size()))
           return Verdict::malformed;
         break;
       case RecordKind::received:
@@ -294,7 +296,7 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
       case RecordKind::request:
       case RecordKind::reply: {
         const Channel channel = channel_of(records.kind());
-        parts_.buffers.hold(channel, buffer);
+        endpoint_.buffers.hold(channel, buffer);
         arrivals_[channel].push(
             {records.data(), static_cast<std::uint32_t>(records.size()), source, &buffer});
         break;
@@ -306,7 +308,7 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         break;
       case RecordKind::put: {
         const auto details = records.details<PutDetails>();
-        std::byte* to = parts_.segments.at(details.segment, details.address, records.size());
+        std::byte* to = endpoint_.segments.at(details.segment, details.address, records.size());
         if (to != nullptr && records.size() != 0) std::memcpy(to, records.data(), records.size());
         break;
       }
@@ -314,8 +316,8 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         answer(peer, records.details<GetDetails>(), now);
         break;
       case RecordKind::get_data:
-        parts_.one_sided.handle_data(source, records.details<GetDataDetails>(), records.data(),
-                                     records.size());
+        endpoint_.one_sided.handle_data(source, records.details<GetDataDetails>(), records.data(),
+                                        records.size());
         break;
       case RecordKind::received:
       case RecordKind::probe:
@@ -324,7 +326,7 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         break;
     }
   }
-  if (!peer.transfers.empty()) parts_.sender.transmit(peer, now);
+  if (!peer.transfers.empty()) endpoint_.sender.transmit(peer, now);
 }
 
 void Receiver::handle_part(Peer& peer, Channel channel, const PartDetails& part,
@@ -334,16 +336,16 @@ void Receiver::handle_part(Peer& peer, Channel channel, const PartDetails& part,
         return known.number == part.number && known.channel == channel;
       });
   if (partial == peer.partials.end()) {
-    ReceiveBuffers::Buffer* buffer = parts_.buffers.take();
+    ReceiveBuffers::Buffer* buffer = endpoint_.buffers.take();
     // Each channel has a share of the buffers, in which one is always left.
     if (buffer == nullptr)
-      parts_.host.fatal("udp: no receive buffer is left for a message in parts");
-    parts_.buffers.hold(channel, *buffer);
+      endpoint_.host.fatal("udp: no receive buffer is left for a message in parts");
+    endpoint_.buffers.hold(channel, *buffer);
     peer.partials.push_back({part.number, channel, part.total, 0, buffer});
     partial = peer.partials.end() - 1;
   }
   if (partial->total != part.total) {
-    ++parts_.counts.malformed;
+    ++endpoint_.counts.malformed;
     return;
   }
   std::memcpy(partial->buffer->message() + part.offset, data, size);
@@ -360,7 +362,7 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
   const bool has_record = records.next() && records.kind() == RecordKind::fragment;
   const auto details = has_record ? records.details<FragmentDetails>() : FragmentDetails{};
   const std::size_t size = records.size();
-  const bool is_valid = has_record && size != 0 && details.total <= parts_.buffers.room() &&
+  const bool is_valid = has_record && size != 0 && details.total <= endpoint_.buffers.room() &&
                         details.offset % fragment_unit == 0 && details.offset < details.total &&
                         size <= details.total - details.offset &&
                         (size % fragment_unit == 0 || details.offset + size == details.total);
@@ -370,7 +372,7 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
   });
   auto found = std::ranges::find(peer.assemblies, header.sequence, &Assembly::sequence);
   if (!is_valid || (found != peer.assemblies.end() && found->bytes.size() != details.total)) {
-    ++parts_.counts.malformed;
+    ++endpoint_.counts.malformed;
     return;
   }
   if (found == peer.assemblies.end()) {
@@ -380,7 +382,7 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
         return one.sequence - peer.received.next_expected();
       });
       if (header.sequence - last->sequence < 1U << 31) {
-        ++parts_.counts.refused;
+        ++endpoint_.counts.refused;
         return;
       }
       peer.assemblies.erase(last);
@@ -399,32 +401,32 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
     --found->missing;
   }
   if (found->missing != 0) return;
-  ReceiveBuffers::Buffer* const buffer = parts_.buffers.take();
+  ReceiveBuffers::Buffer* const buffer = endpoint_.buffers.take();
   if (buffer == nullptr) {
-    ++parts_.counts.refused;
+    ++endpoint_.counts.refused;
     return;
   }
   std::memcpy(buffer->bytes(), found->bytes.data(), details.total);
   handle_records(peer, header, buffer->bytes(), details.total, *buffer, now);
-  if (buffer->messages == 0) parts_.buffers.give_back(*buffer);
+  if (buffer->messages == 0) endpoint_.buffers.give_back(*buffer);
 }
 
 void Receiver::answer(Peer& peer, const GetDetails& details, Time now) {
-  const std::byte* memory = parts_.segments.at(details.segment, details.address, details.size);
+  const std::byte* memory = endpoint_.segments.at(details.segment, details.address, details.size);
   const bool is_small =
       details.size <= copy_limit && front_size + padded(details.size) <= peer.datagram;
   // A copy, with other records in one packet.
   if (memory != nullptr && is_small &&
-      parts_.packer.add_record(peer, RecordKind::get_data, GetDataDetails{0, details.get, 0, 0},
-                               memory, details.size) != nullptr) {
-    parts_.sender.added(peer, record_size(details_size + details.size), now);
+      endpoint_.packer.add_record(peer, RecordKind::get_data, GetDataDetails{0, details.get, 0, 0},
+                                  memory, details.size) != nullptr) {
+    endpoint_.sender.added(peer, record_size(details_size + details.size), now);
     return;
   }
   Transfer* const answer =
-      memory == nullptr ? nullptr : parts_.one_sided.begin_answer(peer.rank, details, memory);
+      memory == nullptr ? nullptr : endpoint_.one_sided.begin_answer(peer.rank, details, memory);
   if (answer == nullptr)
-    fatal(parts_.host, "udp: a get of rank %u was accepted and cannot be answered", peer.rank);
-  parts_.sender.queue(peer, *answer);
+    fatal(endpoint_.host, "udp: a get of rank %u was accepted and cannot be answered", peer.rank);
+  endpoint_.sender.queue(peer, *answer);
 }
 
 }  // namespace gex::net::udp

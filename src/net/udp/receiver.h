@@ -42,8 +42,8 @@ namespace gex::net::udp {
 
 class Receiver {
  public:
-  /// The parts that it works with, which outlive it.
-  struct Parts {
+  /// The parts of the endpoint that it works with, which outlive it.
+  struct EndpointParts {
     const Host& host;
     Socket& socket;
     Segments& segments;
@@ -61,7 +61,7 @@ class Receiver {
     Sender& sender;
     EndpointCounts& counts;
   };
-  explicit Receiver(const Parts& parts) : parts_(parts) {}
+  explicit Receiver(const EndpointParts& parts) : endpoint_(parts) {}
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
@@ -76,7 +76,7 @@ class Receiver {
   /// Messages that wait to be delivered.
   ArrivalQueue& arrivals(Channel channel) noexcept { return arrivals_[channel]; }
   /// One of them has been handled.
-  void release(const Arrival& arrival) { parts_.buffers.release(*arrival.buffer); }
+  void release(const Arrival& arrival) { endpoint_.buffers.release(*arrival.buffer); }
 
   /// Buffers for one call of Socket::receive, and for what is put together meanwhile.
   static constexpr std::size_t reserve = 16 + 8;
@@ -111,7 +111,7 @@ class Receiver {
                        std::size_t rest_size, Time now);
   void answer(Peer& peer, const GetDetails& details, Time now);
 
-  const Parts parts_;
+  const EndpointParts endpoint_;
   std::array<ArrivalQueue, 2> arrivals_;
   std::array<Incoming, max_places> places_{};
   std::array<ReceiveBuffers::Buffer*, max_places> place_buffers_{};

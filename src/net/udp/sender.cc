@@ -57,11 +57,11 @@ void Sender::added(Peer& peer, std::size_t bytes, Time now) {
   // on its way.
   ++sends_since_poll_;
   ++peer.gathered;
-  const Time gap = parts_.burst.calls() != calls_at_last_added_ ? row_gap_with_call : row_gap;
+  const Time gap = endpoint_.burst.calls() != calls_at_last_added_ ? row_gap_with_call : row_gap;
   const bool in_a_row = now - std::exchange(last_added_, now) < gap;
-  calls_at_last_added_ = parts_.burst.calls();
-  const std::size_t enough =
-      std::clamp(peer.unacknowledged.in_flight(), parts_.settings.bundle, parts_.settings.batch);
+  calls_at_last_added_ = endpoint_.burst.calls();
+  const std::size_t enough = std::clamp(peer.unacknowledged.in_flight(), endpoint_.settings.bundle,
+                                        endpoint_.settings.batch);
   if (sends_since_poll_ <= prompt_sends || !in_a_row || peer.unacknowledged.empty() ||
       peer.queued >= enough || peer.gathered >= max_gathered)
     transmit(peer, now);
@@ -78,8 +78,8 @@ void Sender::queue(Peer& peer, Transfer& transfer) {
 }
 
 void Sender::hand_over() {
-  parts_.burst.send();
-  parts_.burst.for_refused([&](Peer& peer) { mark_busy(peer); });
+  endpoint_.burst.send();
+  endpoint_.burst.for_refused([&](Peer& peer) { mark_busy(peer); });
 }
 
 void Sender::mark_busy(Peer& peer) {
@@ -112,7 +112,7 @@ void Sender::transmit(Peer& peer, Time now) {
   if (now - peer.granted_at > ReceiveRoom::lifetime)
     peer.window = std::min(peer.window, peer.first_window);
   peer.pacing.update(std::min(peer.window, peer.congestion.window()), peer.round_trip.mean(),
-                     parts_.attendance.since_poll_before(now), now);
+                     endpoint_.attendance.since_poll_before(now), now);
   if (!peer.pacing.may_send(peer.unacknowledged.in_flight())) return;
   for (Packet* packet = peer.unacknowledged.lost() != 0
                             ? peer.unacknowledged.lost_from(peer.unacknowledged.first_sequence())
@@ -155,11 +155,11 @@ Packet* Sender::next_packet(Peer& peer, Time now) {
 Packet* Sender::cut_next(Peer& peer) {
   Transfer& transfer = *peer.transfers.first();
   std::size_t bytes = std::min<std::size_t>(peer.stream_payload, transfer.size - transfer.cut);
-  std::size_t charge = parts_.socket.charge(front_size + bytes);
+  std::size_t charge = endpoint_.socket.charge(front_size + bytes);
   // Small windows are not filled by a single datagram.
   while (2 * charge > peer.window && bytes > least_cut) {
     bytes = bytes / 2 & ~std::size_t{63};
-    charge = parts_.socket.charge(front_size + bytes);
+    charge = endpoint_.socket.charge(front_size + bytes);
   }
   if (!may_send(peer, charge)) return nullptr;
   Packet* packet = stream_packets_.take();
@@ -170,10 +170,10 @@ Packet* Sender::cut_next(Peer& peer) {
   const std::size_t left = transfer.size - transfer.cut - bytes;
   const auto follows = static_cast<std::uint32_t>(std::min<std::size_t>(left, UINT32_MAX));
   if (transfer.kind == Transfer::put) {
-    const PutDetails details{transfer.remote + transfer.cut, transfer.number, follows, 0};
+    const PutDetails details{transfer.remote + transfer.cut, transfer.segment, follows, 0};
     std::memcpy(begin_record(*packet, RecordKind::put, bytes), &details, sizeof details);
   } else {
-    const GetDataDetails details{transfer.cut, transfer.number, follows, 0};
+    const GetDataDetails details{transfer.cut, transfer.get, follows, 0};
     std::memcpy(begin_record(*packet, RecordKind::get_data, bytes), &details, sizeof details);
   }
   // The data follow from where they are.
@@ -190,16 +190,16 @@ Packet* Sender::cut_next(Peer& peer) {
 
 void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {
   if (packet.transmissions != 0) {
-    ++parts_.counts.sent_again;
+    ++endpoint_.counts.sent_again;
     if (packet.transmissions >= suspect_transmissions)
-      parts_.paths.suspect(peer, packet.datagram_size(), now);
+      endpoint_.paths.suspect(peer, packet.datagram_size(), now);
   }
   const bool more = !peer.transfers.empty() || peer.open[at(packet.traffic)] != nullptr;
-  Header header = parts_.acknowledgements.header_for(
+  Header header = endpoint_.acknowledgements.header_for(
       peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0) |
                                       (more ? has_more : 0)));
   header.sequence = packet.sequence;
-  parts_.burst.add(peer, packet, header, now);
+  endpoint_.burst.add(peer, packet, header, now);
   peer.pacing.sent(packet.charge);
   if (peer.unacknowledged.in_flight() == packet.charge) peer.progressed_at = now;
   mark_timed(peer, now);
@@ -207,15 +207,15 @@ void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {
 
 std::uint32_t Sender::charge_of(const Peer& peer, std::size_t size) const noexcept {
   if (size <= peer.path) [[likely]]
-    return static_cast<std::uint32_t>(parts_.socket.charge(size));
+    return static_cast<std::uint32_t>(endpoint_.socket.charge(size));
   return static_cast<std::uint32_t>(Burst::datagrams_of(peer, size) *
-                                    parts_.socket.charge(peer.path));
+                                    endpoint_.socket.charge(peer.path));
 }
 
 void Sender::mark_timed(Peer& peer, Time now) {
   if (peer.is_timed) return;
   if (peer.search.is_to_begin()) [[unlikely]]
-    parts_.paths.begin(peer, now);
+    endpoint_.paths.begin(peer, now);
   next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
   peer.is_timed = true;
   timed_.push_back(&peer);
@@ -299,7 +299,7 @@ void Sender::send_queued(Time now) {
 
 void Sender::look_at_timers(Time now) {
   if (now >= next_timer_) find_overdue(now);
-  if (now >= parts_.paths.next_at()) parts_.paths.search(now);
+  if (now >= endpoint_.paths.next_at()) endpoint_.paths.search(now);
 }
 
 void Sender::find_overdue(Time now) {
@@ -310,12 +310,12 @@ void Sender::find_overdue(Time now) {
       // Whatever the windows are: the acknowledgement reports what of the rest has arrived. Where
       // all are lost already, they go on as the windows allow.
       if (Packet* packet = peer.unacknowledged.latest()) {
-        ++parts_.counts.timeouts;
+        ++endpoint_.counts.timeouts;
         look_for_silence(peer, now);
         peer.round_trip.timed_out();
         peer.congestion.timed_out(peer.round_trip.timeouts_in_a_row());
         if (peer.round_trip.timeouts_in_a_row() > suspect_timeouts)
-          parts_.paths.suspect(peer, packet->datagram_size(), now);
+          endpoint_.paths.suspect(peer, packet->datagram_size(), now);
         peer.unacknowledged.make_probe(*packet);
         packet->charge = charge_of(peer, packet->datagram_size());
         put_on_wire(peer, *packet, now);
@@ -340,18 +340,19 @@ void Sender::look_for_silence(Peer& peer, Time now) {
       peer.round_trip.timeouts_in_a_row() < repetitions_in_silence)
     return;
   has_warned_ = true;
-  if (parts_.host.warn == nullptr) return;
-  parts_.host.warn(("udp: nothing has come back from rank " + std::to_string(peer.rank) + " (" +
-                    peer.address.host_text() + ", port " + std::to_string(peer.address.port()) +
-                    ") in " + std::to_string(silence / 1'000'000'000) +
-                    " s; unless it has not polled since the job began, UDP does not get through: a "
-                    "firewall has to let it pass between the hosts, on the ports of GEX_UDP_PORTS "
-                    "(docs/udp.md)")
-                       .c_str());
+  if (endpoint_.host.warn == nullptr) return;
+  endpoint_.host.warn(
+      ("udp: nothing has come back from rank " + std::to_string(peer.rank) + " (" +
+       peer.address.host_text() + ", port " + std::to_string(peer.address.port()) + ") in " +
+       std::to_string(silence / 1'000'000'000) +
+       " s; unless it has not polled since the job began, UDP does not get through: a "
+       "firewall has to let it pass between the hosts, on the ports of GEX_UDP_PORTS "
+       "(docs/udp.md)")
+          .c_str());
 }
 
 Time Sender::next_at(Time now) const noexcept {
-  Time next = std::min(next_timer_, parts_.paths.next_at());
+  Time next = std::min(next_timer_, endpoint_.paths.next_at());
   for (const Peer* peer : busy_) next = std::min(next, resumes_at(*peer, now));
   return next;
 }
@@ -372,11 +373,11 @@ Time Sender::resumes_at(const Peer& peer, Time now) noexcept {
 void Sender::done_with(Peer& peer, Packet& packet) {
   for (Transfer* transfer = packet.transfer; transfer != nullptr;) {
     Transfer* const next = transfer->in_packet;
-    parts_.one_sided.arrived(*transfer);
+    endpoint_.one_sided.arrived(*transfer);
     transfer = next;
   }
   if (packet.is_slab)
-    parts_.packer.give_back(peer, packet);
+    endpoint_.packer.give_back(peer, packet);
   else
     stream_packets_.give_back(&packet);
 }

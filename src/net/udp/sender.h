@@ -40,8 +40,8 @@ namespace gex::net::udp {
 
 class Sender {
  public:
-  /// The parts that it works with, which outlive it.
-  struct Parts {
+  /// The parts of the endpoint that it works with, which outlive it.
+  struct EndpointParts {
     const Host& host;
     const Socket& socket;
     const EndpointSettings& settings;
@@ -53,7 +53,7 @@ class Sender {
     PathFinder& paths;
     EndpointCounts& counts;
   };
-  explicit Sender(const Parts& parts) : parts_(parts) {}
+  explicit Sender(const EndpointParts& parts) : endpoint_(parts) {}
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
@@ -115,7 +115,7 @@ class Sender {
   /// When more may be sent to a peer for which something is queued, if nothing comes from there.
   static Time resumes_at(const Peer& peer, Time now) noexcept;
 
-  const Parts parts_;
+  const EndpointParts endpoint_;
   PacketPool stream_packets_{max_stream_packets, front_size, false};
   std::vector<Peer*> busy_;   ///< with something to be sent
   std::vector<Peer*> timed_;  ///< with something unacknowledged

@@ -23,7 +23,8 @@ struct Transfer {
   std::size_t size = 0;
   std::size_t cut = 0;        ///< bytes for which packets have been made
   std::uint32_t packets = 0;  ///< not acknowledged
-  std::uint32_t number = 0;   ///< the segment's, of an answer the get's
+  std::uint32_t segment = 0;  ///< of a put: its number at the peer
+  std::uint32_t get = 0;      ///< of an answer: the get's number at the peer
   std::uint32_t peer = 0;
   Kind kind = put;
   void* done = nullptr;
