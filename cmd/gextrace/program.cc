@@ -314,37 +314,51 @@ class Reader {
   std::int64_t cursor_ = 0;
 };
 
+/// Returns why these traces do not show a whole job; empty: they do.
+std::string why_not_whole(const Job& job) {
+  const std::uint32_t size = job.ranks.front().job_size;
+  if (job.ranks.size() != size)
+    return "the traces of " + std::to_string(job.ranks.size()) + " of " + std::to_string(size) +
+           " ranks are not the whole job";
+  for (const RankTrace& trace : job.ranks)
+    if (trace.lost != 0)
+      return "the trace of rank " + std::to_string(trace.rank) + " has lost " +
+             std::to_string(trace.lost) + " records: a larger GEX_TRACE_BYTES keeps them";
+  return {};
+}
+
+/// The end of a message at one of its ranks.
+struct MessageEnd {
+  std::uint32_t event;  ///< of the outline
+  std::uint32_t message;
+};
+
+/// Lists the client's messages, and returns their ends by rank.
+std::vector<std::vector<MessageEnd>> list_messages(const Outline& outline,
+                                                   std::vector<ProgramMessage>& messages) {
+  const Job& job = outline.job;
+  std::vector<std::vector<MessageEnd>> ends(job.ranks.size());
+  for (const Arrow& arrow : outline.messages.arrows) {
+    const Event& sent = job.ranks[arrow.from.rank].events[arrow.from.event];
+    if (!is_of_client(sent)) continue;
+    const auto number = static_cast<std::uint32_t>(messages.size());
+    messages.push_back({arrow.from.rank, arrow.to.rank, sent.bytes});
+    ends[arrow.from.rank].push_back({arrow.from.event, number});
+    ends[arrow.to.rank].push_back({arrow.to.event, number});
+  }
+  return ends;
+}
+
 }  // namespace
 
 std::optional<Programs> programs_of(const Outline& outline, std::string& why) {
   const Job& job = outline.job;
+  why = why_not_whole(job);
+  if (!why.empty()) return std::nullopt;
   const std::uint32_t size = job.ranks.front().job_size;
-  if (job.ranks.size() != size) {
-    why = "the traces of " + std::to_string(job.ranks.size()) + " of " + std::to_string(size) +
-          " ranks are not the whole job";
-    return std::nullopt;
-  }
-  for (const RankTrace& trace : job.ranks) {
-    if (trace.lost == 0) continue;
-    why = "the trace of rank " + std::to_string(trace.rank) + " has lost " +
-          std::to_string(trace.lost) + " records: a larger GEX_TRACE_BYTES keeps them";
-    return std::nullopt;
-  }
   Programs programs;
   programs.name = job.ranks.front().program;
-  struct End {
-    std::uint32_t event;  ///< of the outline
-    std::uint32_t message;
-  };
-  std::vector<std::vector<End>> ends(size);
-  for (const Arrow& arrow : outline.messages.arrows) {
-    const Event& sent = job.ranks[arrow.from.rank].events[arrow.from.event];
-    if (!is_of_client(sent)) continue;
-    const auto number = static_cast<std::uint32_t>(programs.messages.size());
-    programs.messages.push_back({arrow.from.rank, arrow.to.rank, sent.bytes});
-    ends[arrow.from.rank].push_back({arrow.from.event, number});
-    ends[arrow.to.rank].push_back({arrow.to.event, number});
-  }
+  std::vector<std::vector<MessageEnd>> ends = list_messages(outline, programs.messages);
   Collectives collectives;
   std::vector<std::int64_t> begins;
   std::int64_t first = not_recorded, last = 0;
@@ -358,7 +372,8 @@ std::optional<Programs> programs_of(const Outline& outline, std::string& why) {
       return std::nullopt;
     }
     Reader reader(read->trace, read->spans, collectives);
-    for (const End& end : ends[rank]) reader.set_message(read->meetings[end.event], end.message);
+    for (const MessageEnd& end : ends[rank])
+      reader.set_message(read->meetings[end.event], end.message);
     ends[rank] = {};
     reader.find_begin();
     begins.push_back(reader.begin());

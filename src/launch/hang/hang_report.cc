@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "launch/hang/circles.h"
 #include "launch/hang/report_words.h"
 
 namespace gex::launch {
@@ -235,12 +236,12 @@ class Analysis {
     }
   }
 
-  /// Strongly connected components of more than one rank, and ranks that wait for themselves. What
-  /// several ranks wait for is a vertex as well, which waits for each of those that are missing: so
-  /// there are no more edges than ranks that wait and that are missing.
+  /// Ranks that wait for one another in a circle, and ranks that wait for themselves. What several
+  /// ranks wait for is a vertex as well, which waits for each of those that are missing: so there
+  /// are no more edges than ranks that wait and that are missing.
   void find_circles() {
     constexpr std::uint32_t first_set = 1U << 31;
-    std::map<std::uint32_t, std::set<std::uint32_t>> edges;
+    Edges edges;
     std::map<const Ranks*, std::uint32_t> sets;
     for (const RankWait& wait : report_.waits) {
       const Ranks& ranks = *wait.waits_for;
@@ -253,63 +254,9 @@ class Analysis {
       if (made) edges[at->second] = {ranks.begin(), ranks.end()};
       edges[wait.rank].insert(at->second);
     }
-    struct Node {
-      std::uint32_t index;
-      std::uint32_t lowest;
-      bool on_stack;
-    };
-    std::map<std::uint32_t, Node> nodes;
-    Ranks stack;
-    // Without recursion: a chain may be as long as the job is large.
-    struct Frame {
-      std::uint32_t rank;
-      std::set<std::uint32_t>::const_iterator next;
-    };
-    std::vector<Frame> frames;
-    const auto enter = [&](std::uint32_t rank) {
-      const auto index = static_cast<std::uint32_t>(nodes.size());
-      nodes[rank] = {index, index, true};
-      stack.push_back(rank);
-      frames.push_back({rank, edges[rank].begin()});
-    };
-    const auto leave = [&] {
-      const std::uint32_t rank = frames.back().rank;
-      frames.pop_back();
-      const Node& node = nodes[rank];
-      if (!frames.empty()) {
-        Node& caller = nodes[frames.back().rank];
-        caller.lowest = std::min(caller.lowest, node.lowest);
-      }
-      if (node.lowest != node.index) return;
-      Ranks circle;
-      do {
-        circle.push_back(stack.back());
-        nodes[stack.back()].on_stack = false;
-        stack.pop_back();
-      } while (circle.back() != rank);
-      std::sort(circle.begin(), circle.end());
-      if (circle.size() == 1 && edges[rank].count(rank) == 0) return;
+    for (Ranks& circle : circles_of(edges)) {
       circle.erase(std::lower_bound(circle.begin(), circle.end(), first_set), circle.end());
       report_.circles.push_back(std::move(circle));
-    };
-    Ranks starts;
-    for (const auto& [rank, to] : edges) starts.push_back(rank);
-    for (const std::uint32_t start : starts) {
-      if (nodes.count(start) != 0) continue;
-      enter(start);
-      while (!frames.empty()) {
-        Frame& frame = frames.back();
-        if (frame.next == edges[frame.rank].end()) {
-          leave();
-          continue;
-        }
-        const std::uint32_t to = *frame.next++;
-        const auto found = nodes.find(to);
-        if (found == nodes.end())
-          enter(to);
-        else if (found->second.on_stack)
-          nodes[frame.rank].lowest = std::min(nodes[frame.rank].lowest, found->second.index);
-      }
     }
     std::sort(report_.circles.begin(), report_.circles.end());
   }
