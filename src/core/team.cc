@@ -64,7 +64,7 @@ Team* Team::create_of_all(gex_Client_t owner, gex_EP_t local_endpoint, TeamId id
   os::Mapping locations = tables->map_locations();
   os::Mapping displacements = tables->map_displacements();
   if (!locations || !displacements) fatal_system("cannot map the tables of a team", errno);
-  constexpr std::size_t before = shm::JobTables::page_before_displacements;
+  constexpr std::size_t before = shm::JobTables::page_bytes;
 #ifdef __SANITIZE_ADDRESS__
   // What only the team points to is in use.
   __lsan_register_root_region(displacements.data(), before);

@@ -11,11 +11,9 @@ namespace gex::shm {
 
 namespace {
 
-constexpr std::uint64_t page = 4096;
-static_assert(JobTables::page_before_displacements == page);
-
 /// Where the tables of so many ranks begin, in the order in which they lie.
 struct Offsets {
+  static constexpr std::uint64_t page = JobTables::page_bytes;
   std::uint64_t locations = 0;
   std::uint64_t displacements;
   std::uint64_t segments;
@@ -48,7 +46,7 @@ int JobTables::fill_constant() const {
     return gex_EP_Location_t{rank, 0};
   });
   if (error != 0) return error;
-  return write_values(file_, offset_ + at.displacements + page, ranks_,
+  return write_values(file_, offset_ + at.displacements + page_bytes, ranks_,
                       [](std::uint32_t) { return std::intptr_t{GEX_NOT_MAPPED_}; });
 }
 

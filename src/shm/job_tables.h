@@ -20,6 +20,7 @@ class JobTables {
  public:
   /// Bytes of the longest entry in the table of segments.
   static constexpr std::size_t max_segment_entry = 256;
+  static constexpr std::size_t page_bytes = 4096;
 
   /// Bytes that the tables of so many ranks take in the file.
   static std::uint64_t bytes(std::uint32_t ranks) noexcept;
@@ -38,7 +39,6 @@ class JobTables {
   /// A page, which is the caller's to use, and behind it a displacement for each rank, all
   /// GEX_NOT_MAPPED_.
   os::Mapping map_displacements() const noexcept;
-  static constexpr std::size_t page_before_displacements = 4096;
   /// Room for an entry of a segment for each rank, at first zero bytes.
   os::Mapping map_segments() const noexcept;
 

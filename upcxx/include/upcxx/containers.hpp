@@ -83,8 +83,9 @@ struct SequenceSerializer {
   static Result* deserialize(Reader& reader, void* room) {
     auto* const result =
         ::new (room) Result(read_allocator<Allocator, typename Result::allocator_type>(reader));
-    read_elements<T>(reader, reader.read<std::size_t>(),
-                     [&](auto&& element) { result->push_back(std::move(element)); });
+    read_elements<T>(reader, reader.read<std::size_t>(), [&](auto&& element) {
+      result->push_back(std::forward<decltype(element)>(element));
+    });
     return result;
   }
 };
@@ -104,8 +105,9 @@ struct SetSerializer {
     ReadValue<Compare> compare(reader);
     auto* const result = ::new (room)
         Result(compare.get(), read_allocator<Allocator, typename Result::allocator_type>(reader));
-    read_elements<T>(reader, reader.read<std::size_t>(),
-                     [&](auto&& element) { result->insert(result->end(), std::move(element)); });
+    read_elements<T>(reader, reader.read<std::size_t>(), [&](auto&& element) {
+      result->insert(result->end(), std::forward<decltype(element)>(element));
+    });
     return result;
   }
 };
@@ -128,7 +130,9 @@ struct HashSerializer {
     const auto allocator = read_allocator<Allocator, typename Result::allocator_type>(reader);
     const auto count = reader.read<std::size_t>();
     auto* const result = ::new (room) Result(count, hash.get(), equal.get(), allocator);
-    read_elements<T>(reader, count, [&](auto&& element) { result->insert(std::move(element)); });
+    read_elements<T>(reader, count, [&](auto&& element) {
+      result->insert(std::forward<decltype(element)>(element));
+    });
     return result;
   }
 };
@@ -157,8 +161,9 @@ struct Serializer<std::vector<T, Allocator>> {
     } else {
       auto* const result = ::new (room) type(allocator);
       result->reserve(count);
-      read_elements<T>(reader, count,
-                       [&](auto&& element) { result->push_back(std::move(element)); });
+      read_elements<T>(reader, count, [&](auto&& element) {
+        result->push_back(std::forward<decltype(element)>(element));
+      });
       return result;
     }
   }
@@ -202,7 +207,7 @@ struct Serializer<std::forward_list<T, Allocator>> {
         ::new (room) type(read_allocator<Allocator, typename type::allocator_type>(reader));
     auto last = result->before_begin();
     read_elements<T>(reader, reader.read<std::size_t>(), [&](auto&& element) {
-      last = result->insert_after(last, std::move(element));
+      last = result->insert_after(last, std::forward<decltype(element)>(element));
     });
     return result;
   }
