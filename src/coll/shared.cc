@@ -176,7 +176,7 @@ bool Shared::advance() {
   bool progressed = posting_ != nullptr && post_operands();
   while (!operations_.empty()) {
     SharedCollective& operation = *operations_.front();
-    progressed |= read(operation);
+    progressed |= advance_front(operation);
     // It is behind `posting_`, because the own operand was the last thing looked at.
     if (!operation.is_done()) break;
     finish(operation);
@@ -270,7 +270,7 @@ bool Shared::read_piece(SharedCollective& operation) {
   return std::get_if<Sliced>(&operation.shape)->read(boards_, piece);
 }
 
-bool Shared::read(SharedCollective& operation) {
+bool Shared::advance_front(SharedCollective& operation) {
   bool progressed = false;
   boards_.forget_missing();
   if (operation.is_direct()) {

@@ -110,7 +110,8 @@ class Shared {
   void post_piece(SharedCollective& operation, std::uint32_t number);
   void post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept;
 
-  bool read(SharedCollective& operation);
+  /// Makes progress with the oldest operation, which is this one.
+  bool advance_front(SharedCollective& operation);
   /// True once a direct operation is over here, or goes on by pieces.
   bool advance_directly(SharedCollective& operation, bool& progressed);
   bool read_piece(SharedCollective& operation);
