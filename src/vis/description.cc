@@ -52,7 +52,7 @@ std::size_t part_bytes(const Shape& shape, const Cursor& cursor, std::size_t ele
 
 Part describe_indexed(const BlockList& region, Cursor& cursor, std::size_t bytes, const Room& room,
                       std::byte* out) noexcept {
-  Part part{Kind::indexed, 0, sizeof(IndexedHead), 0};
+  Part part{Layout::indexed, 0, sizeof(IndexedHead), 0};
   write(out, IndexedHead{region.length(), cursor.offset});
   while (part.data_bytes < bytes) {
     const std::size_t description = part.description_bytes + sizeof(void*);
@@ -74,7 +74,7 @@ Part describe_indexed(const BlockList& region, Cursor& cursor, std::size_t bytes
 
 Part describe_vector(const BlockList& region, Cursor& cursor, std::size_t bytes, const Room& room,
                      std::byte* out) noexcept {
-  Part part{Kind::vector, 0, 0, 0};
+  Part part{Layout::vector, 0, 0, 0};
   gex_Memvec_t entry{nullptr, 0};
   while (part.data_bytes < bytes) {
     const std::size_t left = region.length(cursor.block) - cursor.offset;
@@ -140,7 +140,7 @@ Part describe(const StridedRegion& region, Cursor& cursor, std::size_t bytes, co
   const std::size_t end = cursor.offset + data;
   cursor.block += end / shape.element;
   cursor.offset = end % shape.element;
-  return {Kind::strided, dims, sizeof(StridedHead) + dims * sizeof(StridedEntry), data};
+  return {Layout::strided, dims, sizeof(StridedHead) + dims * sizeof(StridedEntry), data};
 }
 
 Part describe(const BlockList& region, Cursor& cursor, std::size_t bytes, const Room& room,
@@ -178,14 +178,14 @@ bool Described::strided_holds(std::size_t bytes) const noexcept {
   return bytes <= (shape_.elements - start_.block) * shape_.element - start_.offset;
 }
 
-bool Described::read(std::uint32_t kind, std::uint32_t entries, std::byte* message,
+bool Described::read(std::uint32_t layout, std::uint32_t entries, std::byte* message,
                      std::size_t size, std::size_t& description_bytes) noexcept {
-  switch (static_cast<Kind>(kind)) {
-    case Kind::strided:
-      kind_ = Kind::strided;
+  switch (static_cast<Layout>(layout)) {
+    case Layout::strided:
+      layout_ = Layout::strided;
       return read_strided(entries, message, size, description_bytes);
-    case Kind::indexed: {
-      kind_ = Kind::indexed;
+    case Layout::indexed: {
+      layout_ = Layout::indexed;
       description_bytes = sizeof(IndexedHead) + std::size_t{entries} * sizeof(void*);
       if (description_bytes > size) return false;
       IndexedHead head;
@@ -195,8 +195,8 @@ bool Described::read(std::uint32_t kind, std::uint32_t entries, std::byte* messa
           BlockList(reinterpret_cast<void* const*>(message + sizeof head), entries, head.length);
       return true;
     }
-    case Kind::vector:
-      kind_ = Kind::vector;
+    case Layout::vector:
+      layout_ = Layout::vector;
       description_bytes = std::size_t{entries} * sizeof(gex_Memvec_t);
       if (description_bytes > size) return false;
       start_ = {};
@@ -208,7 +208,7 @@ bool Described::read(std::uint32_t kind, std::uint32_t entries, std::byte* messa
 
 void Described::gather(std::size_t bytes, std::byte* to) const noexcept {
   Cursor cursor = start_;
-  if (kind_ == Kind::strided)
+  if (layout_ == Layout::strided)
     vis::gather(StridedRegion{&shape_, peer_end, first_}, cursor, bytes, to);
   else
     vis::gather(list_, cursor, bytes, to);
@@ -216,7 +216,7 @@ void Described::gather(std::size_t bytes, std::byte* to) const noexcept {
 
 void Described::scatter(std::size_t bytes, const std::byte* from) const noexcept {
   Cursor cursor = start_;
-  if (kind_ == Kind::strided)
+  if (layout_ == Layout::strided)
     vis::scatter(StridedRegion{&shape_, peer_end, first_}, cursor, bytes, from);
   else
     vis::scatter(list_, cursor, bytes, from);
@@ -225,18 +225,20 @@ void Described::scatter(std::size_t bytes, const std::byte* from) const noexcept
 std::uint32_t Described::begin_gather(const MemoryKind& kind, std::size_t bytes, std::byte* to,
                                       CompletionTarget done) const noexcept {
   Cursor cursor = start_;
-  return kind_ == Kind::strided ? vis::begin_gather(kind, StridedRegion{&shape_, peer_end, first_},
-                                                    cursor, bytes, to, done)
-                                : vis::begin_gather(kind, list_, cursor, bytes, to, done);
+  return layout_ == Layout::strided
+             ? vis::begin_gather(kind, StridedRegion{&shape_, peer_end, first_}, cursor, bytes, to,
+                                 done)
+             : vis::begin_gather(kind, list_, cursor, bytes, to, done);
 }
 
 std::uint32_t Described::begin_scatter(const MemoryKind& kind, std::size_t bytes,
                                        const std::byte* from,
                                        CompletionTarget done) const noexcept {
   Cursor cursor = start_;
-  return kind_ == Kind::strided ? vis::begin_scatter(kind, StridedRegion{&shape_, peer_end, first_},
-                                                     cursor, bytes, from, done)
-                                : vis::begin_scatter(kind, list_, cursor, bytes, from, done);
+  return layout_ == Layout::strided
+             ? vis::begin_scatter(kind, StridedRegion{&shape_, peer_end, first_}, cursor, bytes,
+                                  from, done)
+             : vis::begin_scatter(kind, list_, cursor, bytes, from, done);
 }
 
 }  // namespace gex::vis

@@ -14,7 +14,7 @@
 
 namespace gex::vis {
 
-enum class Kind : std::uint32_t { strided, indexed, vector };
+enum class Layout : std::uint32_t { strided, indexed, vector };
 
 /// A message can hold so many bytes.
 struct Room {
@@ -25,7 +25,7 @@ struct Room {
 
 /// A part that has been described.
 struct Part {
-  Kind kind;
+  Layout layout;
   std::uint32_t entries;          ///< dimensions, or blocks
   std::size_t description_bytes;  ///< a multiple of 8
   std::size_t data_bytes;         ///< never 0
@@ -48,7 +48,7 @@ class Described {
  public:
   /// Reads the description at the beginning of `message`; `description_bytes` receives its
   /// length. False if it is malformed.
-  bool read(std::uint32_t kind, std::uint32_t entries, std::byte* message, std::size_t size,
+  bool read(std::uint32_t layout, std::uint32_t entries, std::byte* message, std::size_t size,
             std::size_t& description_bytes) noexcept;
   Described() = default;
   Described(const Described&) = delete;
@@ -81,7 +81,7 @@ class Described {
     return true;
   }
 
-  Kind kind_ = Kind::strided;
+  Layout layout_ = Layout::strided;
   Cursor start_;
   Shape shape_;
   std::byte* first_ = nullptr;
@@ -90,7 +90,7 @@ class Described {
 
 template <class Inside>
 bool Described::lies_within(std::size_t bytes, Inside inside) const noexcept {
-  if (kind_ == Kind::strided) {
+  if (layout_ == Layout::strided) {
     Extent extent;
     const std::byte* lowest = first_;
     return strided_holds(bytes) && extent_of(shape_, peer_end, extent) &&

@@ -68,9 +68,9 @@ struct MessageInjection::DeferredMessages final : am::DeferredSend {
   }
 };
 
-MessageInjection::MessageInjection(const Recipient& recipient, const am::Internal& kind,
+MessageInjection::MessageInjection(const Recipient& recipient, const am::Internal& internal,
                                    unsigned arg_count) noexcept
-    : recipient_(recipient), kind_(kind), arg_count_(arg_count) {
+    : recipient_(recipient), internal_(internal), arg_count_(arg_count) {
 }
 
 MessageInjection::~MessageInjection() {
@@ -83,7 +83,7 @@ MessageInjection::DeferredMessages& MessageInjection::deferred() noexcept {
     deferred_ = std::make_unique<DeferredMessages>();
     deferred_->jobrank = target.jobrank;
     deferred_->endpoints = am::endpoints_of(target.local_endpoint, target.endpoint);
-    deferred_->handler = kind_.handler();
+    deferred_->handler = internal_.handler();
     deferred_->arg_count = arg_count_;
   }
   return *deferred_;
@@ -136,7 +136,7 @@ std::byte* MessageInjection::begin(std::size_t max_bytes) noexcept {
 
 bool MessageInjection::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
   if (deferred_ == nullptr) {
-    am::Outbound built = medium(kind_.handler(), bytes, arg_count_, args);
+    am::Outbound built = medium(internal_.handler(), bytes, arg_count_, args);
     if (am::commit(message_, built, recipient_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) ==
         0) {
       is_first_ = false;

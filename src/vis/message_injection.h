@@ -22,8 +22,8 @@ namespace gex::vis {
 
 class MessageInjection {
  public:
-  /// All messages are of one kind and have that many arguments.
-  MessageInjection(const Recipient& recipient, const am::Internal& kind,
+  /// All are the same internal message, and have that many arguments.
+  MessageInjection(const Recipient& recipient, const am::Internal& internal,
                    unsigned arg_count) noexcept;
   /// Queues the deferred messages for polls.
   ~MessageInjection();
@@ -50,7 +50,7 @@ class MessageInjection {
   std::byte* begin_deferred(std::size_t max_bytes) noexcept;
 
   Recipient recipient_;
-  const am::Internal& kind_;
+  const am::Internal& internal_;
   unsigned arg_count_;
   bool is_first_ = true;
   gex_AM_SrcDesc_t message_ = nullptr;  ///< the one that is built in place

@@ -39,7 +39,7 @@ constinit am::Internal data_message{"data of a strided get"};
 
 struct Put {
   Wide target;
-  std::uint32_t kind;
+  std::uint32_t layout;
   std::uint32_t entries;
 };
 struct PutWithNotice {
@@ -92,7 +92,7 @@ Injected put_region(const Recipient& recipient, const Region& peer, const Region
       gather(own, here, part.data_bytes, out);
     // The first arguments are those of a put without notice.
     const Packed packed(
-        PutWithNotice{{Wide(targets.done), static_cast<std::uint32_t>(part.kind),
+        PutWithNotice{{Wide(targets.done), static_cast<std::uint32_t>(part.layout),
                        static_cast<std::uint32_t>(part.entries)},
                       number,
                       bytes,
@@ -165,7 +165,7 @@ struct Get {
   Wide own_block;
   Wide own_offset;
   std::uint32_t bytes;
-  std::uint32_t kind;
+  std::uint32_t layout;
   std::uint32_t entries;
 };
 struct Data {
@@ -191,7 +191,7 @@ std::uint32_t get_region(const Recipient& recipient, const Region& peer, const R
     const Part part = describe(peer, at_peer, left, {room, limit, room + limit}, out);
     const Packed packed(
         Get{Wide(pending), here.block, here.offset, static_cast<std::uint32_t>(part.data_bytes),
-            static_cast<std::uint32_t>(part.kind), static_cast<std::uint32_t>(part.entries)});
+            static_cast<std::uint32_t>(part.layout), static_cast<std::uint32_t>(part.entries)});
     // Relaxed: the part that this reference is for is sent after it.
     pending->references.fetch_add(1, std::memory_order_relaxed);
     order_through_peer_begins(pending);
@@ -208,10 +208,10 @@ std::uint32_t get_region(const Recipient& recipient, const Region& peer, const R
 
 /// Reads the part that a message describes; ends the job if it is malformed, or (`require_own`) not
 /// in this process's segment.
-void read_own(Described& part, gex_Token_t token, std::uint32_t kind, std::uint32_t entries,
+void read_own(Described& part, gex_Token_t token, std::uint32_t layout, std::uint32_t entries,
               std::byte* message, std::size_t size, std::size_t& description_bytes,
               const char* what) noexcept {
-  if (!part.read(kind, entries, message, size, description_bytes))
+  if (!part.read(layout, entries, message, size, description_bytes))
     fatal("rank %u: %s is malformed", token->header.source, what);
 }
 /// Returns the kind of that segment's memory; null: the host's.
@@ -236,7 +236,7 @@ void handle_put(gex_Token_t token, const Put& put, std::byte* message, std::size
   static constexpr const char* what = "a part of a non-contiguous put";
   Described part;
   std::size_t description_bytes = 0;
-  read_own(part, token, put.kind, put.entries, message, size, description_bytes, what);
+  read_own(part, token, put.layout, put.entries, message, size, description_bytes, what);
   const std::size_t bytes = size - description_bytes;
   const MemoryKind* const kind = require_own(part, token, bytes, what);
   if (kind == nullptr) [[likely]] {
@@ -288,7 +288,7 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
   const std::size_t bytes = get.bytes;
   Described part;
   std::size_t description_bytes = 0;
-  read_own(part, token, get.kind, get.entries, static_cast<std::byte*>(payload), size,
+  read_own(part, token, get.layout, get.entries, static_cast<std::byte*>(payload), size,
            description_bytes, what);
   const Packed packed(Data{get.pending, get.own_block, get.own_offset});
   const MemoryKind* const kind = require_own(part, token, bytes, what);

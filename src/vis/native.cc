@@ -76,10 +76,10 @@ struct Injection {
         peer(at_peer),
         own(here),
         cut{limits(), what.bytes},
-        flushes(what.kind == OpKind::put && completed.local_done == nullptr &&
+        flushes(what.op == OpKind::put && completed.local_done == nullptr &&
                 process().conduit->flush != nullptr && count_operations(peer, own, cut) > 1) {}
 
-  bool is_put() const noexcept { return transfer.kind == OpKind::put; }
+  bool is_put() const noexcept { return transfer.op == OpKind::put; }
   bool whole() const noexcept { return cut.left == 0 && (flushed || !flushes); }
 
   /// Injects the next operation; false if there is no room for it now.
@@ -143,7 +143,7 @@ Injected inject_all(const NativeTransfer& transfer, const Region& peer, const Re
   Injection<Region> injection(transfer, peer, own, targets);
   const bool is_whole = rma::inject_what_fits(injection);
   if (!is_whole && !immediate)
-    rma::inject_waiting(injection, Op::with_peer(transfer.kind, number_of(transfer.call),
+    rma::inject_waiting(injection, Op::with_peer(transfer.op, number_of(transfer.call),
                                                  transfer.jobrank, transfer.bytes));
   if (!is_whole && immediate && injection.operations == 0) return not_injected;
   const Injected all{injection.parts(), /*source_in_use=*/injection.is_put()};

@@ -17,7 +17,7 @@ namespace gex::vis {
 
 /// A put or a get, as the network sees it.
 struct NativeTransfer {
-  OpKind kind;  ///< put or get
+  OpKind op;  ///< put or get
   Call call;
   gex_Rank_t jobrank;
   const void* key;

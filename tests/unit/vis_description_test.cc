@@ -21,7 +21,7 @@ constexpr std::size_t segment_bytes = 4096;
 
 /// A part of a put, or of a get: then the data is what it asks for.
 struct Message {
-  std::uint32_t kind = 0;
+  std::uint32_t layout = 0;
   std::uint32_t entries = 0;
   std::vector<std::byte> bytes;  ///< description and data
 };
@@ -42,7 +42,7 @@ class Hostile : public testing::Test {
     auto* const start = reinterpret_cast<std::byte*>(out.data());
     const Part part = describe(region, cursor, bytes, room, start);
     const auto size = part.description_bytes + part.data_bytes;
-    return {static_cast<std::uint32_t>(part.kind), part.entries, {start, start + size}};
+    return {static_cast<std::uint32_t>(part.layout), part.entries, {start, start + size}};
   }
 
   /// A part of a region that lies in the segment.
@@ -103,7 +103,7 @@ class Hostile : public testing::Test {
     std::copy(message.bytes.begin(), message.bytes.end(), block.get());
     Described part;
     std::size_t description_bytes = 0;
-    if (!part.read(message.kind, message.entries, block.get(), size, description_bytes))
+    if (!part.read(message.layout, message.entries, block.get(), size, description_bytes))
       return false;
     EXPECT_LE(description_bytes, size);
     if (description_bytes > size) return false;
@@ -138,8 +138,8 @@ TEST_F(Hostile, ADescriptionThatIsCutIsNot) {
     Message message = valid(random);
     Described part;
     std::size_t description_bytes = 0;
-    ASSERT_TRUE(part.read(message.kind, message.entries, message.bytes.data(), message.bytes.size(),
-                          description_bytes));
+    ASSERT_TRUE(part.read(message.layout, message.entries, message.bytes.data(),
+                          message.bytes.size(), description_bytes));
     for (std::size_t size = description_bytes; size-- != 0;) {
       message.bytes.resize(size);
       ASSERT_FALSE(is_taken(message, 0)) << "seed " << seed << ", " << size;
@@ -156,7 +156,7 @@ TEST_F(Hostile, WhatIsTakenOfChangedMessagesMovesOnlyWhatIsInTheSegment) {
       const std::size_t words = message.bytes.size() / 8;
       switch (random.below(8)) {
         case 0:
-          message.kind = static_cast<std::uint32_t>(random.below(5));
+          message.layout = static_cast<std::uint32_t>(random.below(5));
           break;
         case 1:
           message.entries = static_cast<std::uint32_t>(likely(random));
@@ -188,7 +188,7 @@ TEST_F(Hostile, WhatIsTakenOfInventedMessagesMovesOnlyWhatIsInTheSegment) {
   for (std::uint64_t seed = 0; seed < 60'000; ++seed) {
     Random random(seed, 11);
     Message message;
-    message.kind = static_cast<std::uint32_t>(random.below(4));
+    message.layout = static_cast<std::uint32_t>(random.below(4));
     message.entries = static_cast<std::uint32_t>(random.below(5));
     message.bytes.resize(random.below(160));
     for (std::size_t at = 0; at + 8 <= message.bytes.size(); at += 8) {
@@ -212,7 +212,7 @@ TEST_F(Hostile, ADimensionOfOneTurnMayHaveAnyStride) {
                                  std::uint64_t{1} << 63,
                                  3,
                                  64};
-  Message message{static_cast<std::uint32_t>(Kind::strided), 3, {}};
+  Message message{static_cast<std::uint32_t>(Layout::strided), 3, {}};
   const auto bytes = std::as_bytes(std::span(words));
   message.bytes.assign(bytes.begin(), bytes.end());
   message.bytes.resize(bytes.size() + 48, std::byte{1});

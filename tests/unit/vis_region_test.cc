@@ -85,7 +85,7 @@ void in_parts(const Region& region, std::size_t bytes, const Room& room, Move mo
     ASSERT_LE(part.description_bytes + part.data_bytes, room.both);
     Described described;
     std::size_t description_bytes = 0;
-    ASSERT_TRUE(described.read(static_cast<std::uint32_t>(part.kind), part.entries, out,
+    ASSERT_TRUE(described.read(static_cast<std::uint32_t>(part.layout), part.entries, out,
                                part.description_bytes, description_bytes));
     ASSERT_EQ(description_bytes, part.description_bytes);
     move(described, part.data_bytes, offset);
@@ -229,12 +229,12 @@ TEST(StridedRegion, IsDescribedByTheDimensionsThatAPartSpans) {
 TEST(Described, IsNotAcceptedBeyondItsMessage) {
   std::uint64_t words[80] = {};
   auto* message = reinterpret_cast<std::byte*>(words);
-  const auto reads = [&](std::uint32_t kind, std::uint32_t entries, std::size_t size) {
+  const auto reads = [&](std::uint32_t layout, std::uint32_t entries, std::size_t size) {
     Described described;
     std::size_t description_bytes = 0;
-    return described.read(kind, entries, message, size, description_bytes);
+    return described.read(layout, entries, message, size, description_bytes);
   };
-  EXPECT_FALSE(reads(3, 0, sizeof words)) << "no such kind";
+  EXPECT_FALSE(reads(3, 0, sizeof words)) << "no such layout";
   EXPECT_FALSE(reads(0, 0, sizeof words)) << "elements of no bytes";
   words[1] = 8;
   EXPECT_TRUE(reads(0, 0, 32));
@@ -271,7 +271,7 @@ TEST(Described, LiesWithinOnlyIfAllItsBytesDo) {
     const Part part = describe(region, cursor, bytes, {512, 512, 512}, message);
     Described described;
     std::size_t size = 0;
-    EXPECT_TRUE(described.read(static_cast<std::uint32_t>(part.kind), part.entries, message,
+    EXPECT_TRUE(described.read(static_cast<std::uint32_t>(part.layout), part.entries, message,
                                part.description_bytes, size));
     EXPECT_FALSE(described.lies_within(4096, within)) << "more than it has";
     return described.lies_within(part.data_bytes, within);
