@@ -25,6 +25,8 @@ MISTAKES = [
     ("std::string s; upcxx::rpc_ff(0, [s] {});", "the function of the rpc cannot be sent"),
     ("upcxx::rpc_ff(0, [](const char*) {}, \"text\");",
      "a string literal, or another array of C, is no argument of an rpc"),
+    ("upcxx::remote_cx::as_rpc([](const char*) {}, \"text\");",
+     "a string literal, or another array of C, is no argument of an rpc"),
     ("int x = 0; upcxx::rpc_ff(0, [](int&) {}, x);",
      "the function cannot be called with these arguments as they arrive"),
     ("upcxx::rpc(0, upcxx::source_cx::as_future(), [] {});",

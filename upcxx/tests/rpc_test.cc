@@ -107,6 +107,15 @@ struct Older {
 struct Inheriting : Custom {
   std::string more;
 };
+bool operator<(const Older& a, const Older& b) {
+  return a.value < b.value;
+}
+bool operator>(const Older& a, const Older& b) {
+  return b < a;
+}
+bool operator==(const Older& a, const Older& b) {
+  return a.value == b.value;
+}
 struct Deleted {
   UPCXX_SERIALIZED_DELETE();
 };
@@ -146,6 +155,10 @@ struct Numbered {
 }  // namespace
 
 template <>
+struct std::hash<Older> {
+  std::size_t operator()(const Older& older) const { return std::size_t(older.value); }
+};
+template <>
 struct upcxx::serialization<Foreign> {
   template <class Writer>
   static void serialize(Writer& writer, const Foreign& foreign) {
@@ -162,6 +175,21 @@ namespace {
 template <class T>
 T round_trip(const T& value) {
   return upcxx::serialization_traits<T>::deserialized_value(value);
+}
+
+template <class T>
+auto arrived(const T& value) {
+  return upcxx::serialization_traits<T>::deserialized_value(value);
+}
+/// Elements that arrive as another type are ordered, hashed and compared as that.
+void arrive_as_another_type() {
+  using Texts = std::set<std::string>;
+  REQUIRE(arrived(std::set<Older>{{9}, {10}}) == (Texts{"10", "9"}));
+  REQUIRE(arrived(std::multiset<Older, std::greater<Older>>{{9}, {10}}).begin()->size() == 1);
+  REQUIRE(arrived(std::unordered_set<Older>{{9}, {10}}).count("10") == 1);
+  REQUIRE(*arrived(std::map<Older, Older>{{{9}, {1}}, {{10}, {2}}}).begin() ==
+          (std::pair<const std::string, std::string>("10", "2")));
+  REQUIRE(arrived(std::unordered_multimap<Older, int>{{{9}, 1}, {{9}, 2}}).count("9") == 2);
 }
 
 /// Comparators, hashes and allocators without default constructors, and with a state, arrive.
@@ -190,6 +218,7 @@ void state_of_containers() {
 
 void serialization() {
   state_of_containers();
+  arrive_as_another_type();
   REQUIRE(round_trip(Fields(3, "three")) == Fields(3, "three"));
   REQUIRE(round_trip(Values("text")).text == "text!");
   REQUIRE(round_trip(Custom{5}).value == 15);

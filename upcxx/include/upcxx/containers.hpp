@@ -59,6 +59,31 @@ Other read_allocator(Reader& reader) {
   }
 }
 
+// The order, hash and equality of the standard library for T are those for what T arrives as;
+// others are called with that.
+template <class Function, class T>
+struct ForArrived {
+  using type = Function;
+};
+#define UPCXXI_FOR_ARRIVED(name)                    \
+  template <class T>                                \
+  struct ForArrived<std::name<T>, T> {              \
+    using type = std::name<deserialized_type_t<T>>; \
+  };
+UPCXXI_FOR_ARRIVED(less)
+UPCXXI_FOR_ARRIVED(greater)
+UPCXXI_FOR_ARRIVED(hash)
+UPCXXI_FOR_ARRIVED(equal_to)
+#undef UPCXXI_FOR_ARRIVED
+template <class Sent, class Arrived>
+decltype(auto) as_arrived(const Sent& function) {
+  if constexpr (std::is_same<Sent, Arrived>::value) {
+    return function;
+  } else {
+    return Arrived();
+  }
+}
+
 template <class Container>
 void write_elements(Writer& writer, const Container& container) {
   using T = typename Container::value_type;
@@ -103,8 +128,9 @@ struct SetSerializer {
   }
   static Result* deserialize(Reader& reader, void* room) {
     ReadValue<Compare> compare(reader);
-    auto* const result = ::new (room)
-        Result(compare.get(), read_allocator<Allocator, typename Result::allocator_type>(reader));
+    auto* const result =
+        ::new (room) Result(as_arrived<Compare, typename Result::key_compare>(compare.get()),
+                            read_allocator<Allocator, typename Result::allocator_type>(reader));
     read_elements<T>(reader, reader.read<std::size_t>(), [&](auto&& element) {
       result->insert(result->end(), std::forward<decltype(element)>(element));
     });
@@ -129,7 +155,9 @@ struct HashSerializer {
     ReadValue<Equal> equal(reader);
     const auto allocator = read_allocator<Allocator, typename Result::allocator_type>(reader);
     const auto count = reader.read<std::size_t>();
-    auto* const result = ::new (room) Result(count, hash.get(), equal.get(), allocator);
+    auto* const result =
+        ::new (room) Result(count, as_arrived<Hash, typename Result::hasher>(hash.get()),
+                            as_arrived<Equal, typename Result::key_equal>(equal.get()), allocator);
     read_elements<T>(reader, count, [&](auto&& element) {
       result->insert(std::forward<decltype(element)>(element));
     });
@@ -214,8 +242,8 @@ struct Serializer<std::forward_list<T, Allocator>> {
 };
 
 template <template <class...> class Set, class T, class Allocator, class... Functions>
-using SetOf =
-    Set<deserialized_type_t<T>, Functions..., AllocatorOf<Allocator, deserialized_type_t<T>>>;
+using SetOf = Set<deserialized_type_t<T>, typename ForArrived<Functions, T>::type...,
+                  AllocatorOf<Allocator, deserialized_type_t<T>>>;
 template <class T, class Compare, class Allocator>
 struct Serializer<std::set<T, Compare, Allocator>>
     : SetSerializer<std::set<T, Compare, Allocator>, SetOf<std::set, T, Allocator, Compare>, T> {};
@@ -237,7 +265,7 @@ template <class K, class V>
 using Entry = std::pair<K, V>;
 template <template <class...> class Map, class K, class V, class Allocator, class... Functions>
 using MapOf =
-    Map<deserialized_type_t<K>, deserialized_type_t<V>, Functions...,
+    Map<deserialized_type_t<K>, deserialized_type_t<V>, typename ForArrived<Functions, K>::type...,
         AllocatorOf<Allocator, std::pair<const deserialized_type_t<K>, deserialized_type_t<V>>>>;
 template <class K, class V, class Compare, class Allocator>
 struct Serializer<std::map<K, V, Compare, Allocator>>

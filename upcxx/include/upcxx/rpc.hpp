@@ -291,15 +291,18 @@ inline constexpr bool is_callable = std::is_invocable<
     decltype(Travels<A>::arrives(
         std::declval<deserialized_type_t<typename Travels<A>::type>&>()))...>::value;
 
-/// Looked at first in a call: in front of what a compiler prints of the same mistake.
-template <class Function, class... A>
-struct CallRequirements {
-  static_assert(is_serializable<Plain<Function>>::value,
-                "the function of the rpc cannot be sent: what it has captured is not trivially "
-                "copyable; pass that as an argument");
+template <class... A>
+struct NoArrays {
   static_assert((!std::is_array<A>::value && ...),
                 "a string literal, or another array of C, is no argument of an rpc: pass a "
                 "std::string or std::array, or make_view() of its elements");
+};
+/// Looked at first in a call: in front of what a compiler prints of the same mistake.
+template <class Function, class... A>
+struct CallRequirements : NoArrays<A...> {
+  static_assert(is_serializable<Plain<Function>>::value,
+                "the function of the rpc cannot be sent: what it has captured is not trivially "
+                "copyable; pass that as an argument");
   static_assert(((sizeof(typename Travels<A>::type) <= UPCXX_MAX_RPC_ARG_SIZE) && ...),
                 "an argument of the rpc is larger than UPCXX_MAX_RPC_ARG_SIZE: pass a container or "
                 "make_view() of its elements, or define a larger limit in front of the header");
@@ -435,6 +438,8 @@ struct remote_cx {
   /// Calls the function there.
   template <class Function, class... A>
   static auto as_rpc(Function&& function, A&&... arguments) {
+    // Decayed they would be sent as pointers.
+    static_cast<void>(detail::NoArrays<std::remove_reference_t<A>...>());
     using Action = detail::AsRpc<std::decay_t<Function>, detail::Kept<std::decay_t<A>>...>;
     return completions<Action>{
         Action{std::forward<Function>(function),
