@@ -121,7 +121,8 @@ void join(Process& made) {
   gex_Rank_t on_host = 0;
   gex_System_QueryHostInfo(&ranks, &on_host, nullptr);
   if (switched("UPCXX_OVERSUBSCRIBED", on_host > std::thread::hardware_concurrency())) {
-    quick_steps = 10;
+    // The rank that is waited for may need this processor.
+    quick_steps = 0;
   }
   made.makes_room = switched("UPCXX_RPC_PROGRESS", false);
   const int readers = gex_Annotation_QueryReaders();

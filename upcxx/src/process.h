@@ -48,7 +48,7 @@ inline Process& process() {
   return made_process != nullptr ? *made_process : make_process();
 }
 
-/// Steps of a wait in which nothing happens before the processor is given to others: few where
+/// Steps of a wait in which nothing happens before the processor is given to others: none where
 /// there are more ranks on this host than processors.
 extern unsigned quick_steps;
 /// The job is traced: waits and tasks are intervals.

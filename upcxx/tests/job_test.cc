@@ -160,6 +160,36 @@ void put_and_get() {
   upcxx::delete_array(mine);
 }
 
+/// Its members are those whose memory can be loaded and stored.
+void local_team() {
+  const int me = upcxx::rank_me();
+  upcxx::team& local = upcxx::local_team();
+  REQUIRE(local[local.rank_me()] == me && upcxx::local_team_contains(me));
+  const auto mine = upcxx::new_<int>(me);
+  int members = 0;
+  for (int rank = 0; rank < upcxx::rank_n(); ++rank) {
+    const auto there = upcxx::broadcast(mine, rank).wait();
+    const int member = local.from_world(rank, -1);
+    REQUIRE(upcxx::local_team_contains(rank) == (member >= 0));
+    REQUIRE(there.is_local() == (member >= 0));
+    if (member < 0) continue;
+    ++members;
+    REQUIRE(local[member] == rank && *there.local() == rank);
+    // Memory of another member has that one's pointer here, too.
+    REQUIRE(upcxx::try_global_ptr(there.local()) == there);
+    REQUIRE(upcxx::to_global_ptr(there.local()).where() == rank);
+  }
+  REQUIRE(members == local.rank_n());
+  const global_ptr<int> none;
+  REQUIRE(none.is_local() && none.local() == nullptr);
+  REQUIRE(upcxx::try_global_ptr(static_cast<int*>(nullptr)).is_null());
+  REQUIRE(upcxx::to_global_ptr(static_cast<int*>(nullptr)).is_null());
+  const auto [index, count] = upcxx::local_team_position();
+  REQUIRE(0 <= index && index < count && count <= upcxx::rank_n());
+  upcxx::barrier();
+  upcxx::delete_(mine);
+}
+
 void teams_and_collectives() {
   const int me = upcxx::rank_me();
   const int n = upcxx::rank_n();
@@ -185,8 +215,7 @@ void teams_and_collectives() {
   REQUIRE(!half.is_active());
   const_cast<upcxx::team&>(moved).destroy();
 
-  upcxx::team& local = upcxx::local_team();
-  REQUIRE(local[local.rank_me()] == me && upcxx::local_team_contains(me));
+  local_team();
 }
 
 /// They live until the process ends, which is after finalize().

@@ -38,6 +38,10 @@ static_assert(UPCXX_MAX_VALUE_SIZE == 512 && UPCXX_MAX_RPC_ARG_SIZE == 512, "the
 #if defined(UPCXX_THREADMODE) || !defined(UPCXX_BACKEND_GASNET_SEQ)
 #error "without -DUPCXX_THREADMODE the mode is seq"
 #endif
+#if defined(UPCXX_KIND_HIP) || defined(UPCXX_KIND_ZE) || UPCXX_KIND_CUDA + 0 < 0
+#error "only CUDA's kind is there, and its macro is a number"
+#endif
+IS(is_base_of, upcxx::gpu_device, upcxx::gpu_default_device);
 HAS_TYPE(long, upcxx::release_version());
 HAS_TYPE(long, upcxx::spec_version());
 HAS_TYPE(void, upcxx::init());
