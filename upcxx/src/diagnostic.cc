@@ -61,6 +61,14 @@ void require_unrestricted(const char* call) {
 }
 
 void require_order(const char* call) {
+  if (this_thread.callbacks > 0 && process().goes_on_in_callbacks) {
+    std::fprintf(stderr,
+                 "upcxx: rank %d: %s: warning: called in a callback of user progress (restricted "
+                 "context); all ranks of the team are to make their collective calls in one order, "
+                 "or the job hangs or computes wrong values\n",
+                 job.rank_me, call);
+    return;
+  }
   refuse_in_callback(call,
                      "whose order differs from rank to rank; collective calls are made outside "
                      "callbacks, in one order");

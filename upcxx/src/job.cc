@@ -124,6 +124,7 @@ void join(Process& made) {
     // The rank that is waited for may need this processor.
     quick_steps = 0;
   }
+  made.goes_on_in_callbacks = switched("UPCXX_WARN_COLLECTIVE_IN_PROGRESS", false);
   made.makes_room = switched("UPCXX_RPC_PROGRESS", false);
   const int readers = gex_Annotation_QueryReaders();
   made.is_watched = (readers & GEX_ANNOTATION_HANG_REPORT) != 0;

@@ -32,6 +32,8 @@ struct Process {
   bool is_watched = false;
   /// A remote call makes user progress while more have arrived here than this rank keeps.
   bool makes_room = false;
+  /// A collective call in a callback is warned of, instead of ending the job.
+  bool goes_on_in_callbacks = false;
   /// Arrived messages that have not run: above it nothing is received but while waiting for room.
   std::size_t max_backlog_kibibytes = 64 << 10;
   std::vector<std::intptr_t> displacements;

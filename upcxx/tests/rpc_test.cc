@@ -293,6 +293,10 @@ void calls() {
                 target, [](int (*function)(int)) { return function(5); }, twice)
                 .wait() == 10);
 
+    // No file is verified before its functions are sent.
+    static_assert(std::is_base_of<std::exception, upcxx::segment_verification_error>::value, "");
+    upcxx::experimental::relo::verify_segment(&twice);
+    upcxx::experimental::relo::verify_all();
     // A function of another file than the program, which lies elsewhere in each process.
     REQUIRE(rpc(target, static_cast<int (*)(int)>(std::abs), -4).wait() == 4);
     // What waits elsewhere, as a copy does, is returned by the function of a call.

@@ -21,6 +21,7 @@
 #include <upcxx/memberof.hpp>
 #include <upcxx/nontrivial.hpp>
 #include <upcxx/output.hpp>
+#include <upcxx/relo.hpp>
 #include <upcxx/rma.hpp>
 #include <upcxx/rpc.hpp>
 #include <upcxx/team.hpp>
