@@ -218,6 +218,24 @@ void teams_and_collectives() {
   local_team();
 }
 
+/// Another thread may hold the master persona, and calls run there.
+void liberated_master() {
+  upcxx::liberate_master_persona();
+  REQUIRE(!upcxx::master_persona().active_with_caller());
+  std::thread([] {
+    const upcxx::persona_scope scope(upcxx::master_persona());
+    const int peer = (upcxx::rank_me() + 1) % upcxx::rank_n();
+    const auto is_master = [] { return upcxx::master_persona().active_with_caller(); };
+    REQUIRE(upcxx::rpc(peer, is_master).wait());
+    upcxx::barrier();
+    upcxx::discharge();
+    REQUIRE(!upcxx::progress_required());
+  }).join();
+  const upcxx::persona_scope scope(upcxx::master_persona());
+  upcxx::barrier();
+  upcxx::finalize();
+}
+
 /// They live until the process ends, which is after finalize().
 upcxx::team static_team;
 upcxx::dist_object<std::string> static_object;
@@ -332,6 +350,6 @@ int main(int argc, char** argv) {
   upcxx::finalize();
   REQUIRE(!upcxx::initialized());
   upcxx::init();
-  upcxx::finalize();
+  liberated_master();
   return 0;
 }
