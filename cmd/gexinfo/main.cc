@@ -2,6 +2,7 @@
 
 #include <gasnetex.h>
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,9 +44,7 @@ void print(const Content& content, bool json) {
     gexinfo::print_text(content);
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
+int run(int count, char** arguments) {
   gex::os::fill_standard_descriptors();
   gex::follow_error_environment();
   gex::launch::register_launch_hook();
@@ -91,4 +90,14 @@ int main(int count, char** arguments) {
     print(gexinfo::gather(std::move(conduits)), reading.options.json);
   }
   return gex::cmd::finish_output(name);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    return run(count, arguments);
+  } catch (const std::exception& error) {
+    gex::fatal("gexinfo: %s", error.what());
+  }
 }
