@@ -105,7 +105,7 @@ class Boards {
   }
   /// Returns what a member has posted, or null if it has not yet.
   const std::byte* posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept {
-    return has_posted(member, number, bytes) ? boards_[member]->place(number, bytes) : nullptr;
+    return posted(member, number, bytes, bytes);
   }
   /// Returns the post of an operation of `bytes`, which takes `post_bytes`, or null.
   const std::byte* posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes,

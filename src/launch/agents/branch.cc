@@ -318,11 +318,7 @@ void Branch::begin_collection(std::uint32_t number) {
 bool Branch::handle_collected(std::uint32_t host, const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
   std::optional<std::vector<std::byte>> whole;
-  if (tree_.parent(host) != HostTree::here ||
-      header.count > static_cast<std::uint32_t>(ReportForm::classes) ||
-      !reports_.add(host, frame, whole)) {
-    return false;
-  }
+  if (tree_.parent(host) != HostTree::here || !reports_.add(host, frame, whole)) return false;
   if (!whole || header.sequence != collection_ || !awaited_[host]) return true;
   awaited_[host] = false;
   collected_.add(ReportForm{header.count}, *whole);

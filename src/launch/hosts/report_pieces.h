@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "job/protocol.h"
+#include "launch/hang/collected_reports.h"
 
 namespace gex::launch {
 
@@ -21,7 +22,8 @@ class ReportPieces {
     const job::FrameHeader& header = frame.header;
     std::vector<std::byte>& bytes = received_[host];
     if (header.offset == 0) bytes.clear();
-    if (header.offset != bytes.size() || header.total > job::max_exchange ||
+    if (header.count > static_cast<std::uint32_t>(ReportForm::classes) ||
+        header.offset != bytes.size() || header.total > job::max_exchange ||
         frame.payload.size() > header.total - header.offset) {
       return false;
     }

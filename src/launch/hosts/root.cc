@@ -257,11 +257,7 @@ bool Root::handle_gather(std::uint32_t host, const job::Received& frame) {
 bool Root::handle_collected(std::uint32_t host, const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
   std::optional<std::vector<std::byte>> whole;
-  if (tree_.parent(host) != HostTree::here ||
-      header.count > static_cast<std::uint32_t>(ReportForm::classes) ||
-      !reports_.add(host, frame, whole)) {
-    return false;
-  }
+  if (tree_.parent(host) != HostTree::here || !reports_.add(host, frame, whole)) return false;
   if (!whole) return true;
   // Its agent answers for all hosts that are reached through it.
   for (const std::uint32_t one : tree_.below(host))
