@@ -1,4 +1,4 @@
-# What `cmake --install` puts where. The tree can be moved afterwards: what names the prefix in it is
+# The rules of `cmake --install`. The tree can be moved afterwards: what names the prefix in it is
 # for readers that have nothing better (cmake/clients/install.cmake).
 
 include(CMakePackageConfigHelpers)

@@ -1,5 +1,5 @@
 #pragma once
-// What an atomic operation must do, in plain arithmetic, and operands to try it with.
+// The results of atomic operations, in plain arithmetic, and operands to try it with.
 
 #include <gasnet_fwd.h>
 

@@ -1,4 +1,4 @@
-"""What a test runs over, as a product of dimensions, and a written pairwise cover of it: every two values
+"""The configurations of a test, as a product of dimensions, and a written pairwise cover of it: every two values
 that can stand together do so in one of the cover's lines. For scripts with the commands
 
   check      fails when the cover misses a pair, or holds an impossible or doubled line

@@ -1,4 +1,4 @@
-"""What the scripts that measure libgex have in common: the tree, the machine, and programs with a time
+"""The common part of the scripts that measure libgex: the tree, the machine, and programs with a time
 limit. Needs Python 3.8 and nothing that has to be installed."""
 
 import contextlib

@@ -1,5 +1,5 @@
 #pragma once
-// What happens to the grid besides its transforms: how it starts, how its spectrum evolves, and
+// The work on the grid besides its transforms: how it starts, how its spectrum evolves, and
 // which of its points the checksum adds.
 
 #include <cmath>

@@ -18,7 +18,7 @@ th { border-bottom: 1px solid #999; } caption { text-align: left; }
 
 
 def picture(figure, folder):
-    """What there is of both forms: a report that is kept may have one alone."""
+    """Links to both forms: a report that is kept may have one alone."""
     files = [name for name in (f"{figure['name']}.svg", f"{figure['name']}.png")
              if os.path.exists(os.path.join(folder, name))]
     if not files:
@@ -61,7 +61,7 @@ def link(figure):
 
 
 def headlines(found):
-    """What the papers are known for, each beside what was measured here."""
+    """The results that the papers are known for, each beside what was measured here."""
     of_figures = [figure for figure in found["figures"] if figure["headline"]]
     if not of_figures:
         return

@@ -1,4 +1,4 @@
-"""What a figure is made of: its series, units and headline, and the commands that measure it."""
+"""The parts of a figure: its series, units and headline, and the commands that measure it."""
 
 import dataclasses
 
@@ -13,7 +13,7 @@ def powers(first, last):
 
 @dataclasses.dataclass(frozen=True)
 class Unit:
-    """What becomes of a measured number, mostly nanoseconds of one operation."""
+    """The conversion of a measured number, mostly nanoseconds of one operation."""
 
     name: str
     better: str  # "less" or "more"

@@ -1,4 +1,4 @@
-"""What was measured: how it is kept, and what follows from it. No other file has its form."""
+"""Measured results: how they are kept, and what follows from them. No other file has its form."""
 
 import json
 import math

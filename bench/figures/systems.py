@@ -111,7 +111,7 @@ class System:
                 *arguments]
 
     def lacks(self):
-        """What of its needs this machine does not have, which is no failure; empty: nothing."""
+        """The needs that this machine does not meet, which is no failure; empty: it meets all."""
         return ""
 
     def between(self, build, hosts, rsh, arguments, environment):

@@ -39,7 +39,7 @@ def table(figure):
 
 
 def remarks(figure):
-    """What the figure shows, and what it lacks."""
+    """Remarks on the figure: its results, and what it lacks."""
     found = results.comparisons(figure)
     ahead = [one for one in found if one[-1] >= 1]
     behind = [one for one in found if one[-1] < 1]
@@ -61,7 +61,7 @@ def remarks(figure):
 
 
 def here(figure):
-    """What was measured of the paper's headline."""
+    """The measured counterpart of the paper's headline."""
     ratio = results.headline_ratio(figure)
     if not ratio:
         return "not measured"

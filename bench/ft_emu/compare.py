@@ -25,7 +25,7 @@ def refuse(reason):
 
 
 def seconds_of(command, model):
-    """What a run over that network takes."""
+    """The time that a run over that network takes."""
     variables = dict(os.environ, GEX_EMU=model, GASNET_SUPERNODE_MAXSIZE="1")
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, env=variables, check=False)

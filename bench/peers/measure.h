@@ -1,5 +1,5 @@
 #pragma once
-// What the programs of bench/peers have in common, so that libgex and its peers are measured alike:
+// The common part of the programs of bench/peers, so that libgex and its peers are measured alike:
 // the command line, how many repetitions make a sample, the clock, and what is printed.
 //
 //   PROGRAM [--samples N] [--ms MILLISECONDS] NAME:SIZE,SIZE...

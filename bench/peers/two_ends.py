@@ -63,7 +63,7 @@ def start(command, processor, environment):
 
 
 def run(first, second, port, variables):
-    """What the second end prints."""
+    """The output of the second end."""
     environment = {**os.environ, **variables}
     processors = sorted(os.sched_getaffinity(0))
     waiting = start(first, processors[0], environment)

@@ -25,7 +25,7 @@ struct Plan {
   unsigned rounds = 25;       ///< pairs of samples in a run
   unsigned runs = 3;          ///< quiet runs wanted
   unsigned tries = 0;         ///< runs made at most; 0: three times `runs`
-  /// That may be used, first one of each core: gexrun binds rank r to processor r.
+  /// The processors that may be used, first one of each core: gexrun binds rank r to processor r.
   std::vector<std::uint32_t> processors;
   unsigned cores = 0;  ///< that they belong to, as far as they may run at the same time
   /// Measures what has too few cores, too, and bears no figures: threads and ranks share cores.

@@ -35,7 +35,7 @@ class HostPorts {
   /// Returns when the first byte of a message that is at the sender's port at `now` is at the
   /// target's port. Not within a host.
   double send(std::uint32_t from, std::uint32_t to, std::uint64_t bytes, double now);
-  /// That is at the target's port at `now`: when its last byte has come.
+  /// Returns when the last byte of a message has come that reaches the target's port at `now`.
   double receive(std::uint32_t to, std::uint64_t bytes, double now);
 
   struct Load {

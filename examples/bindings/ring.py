@@ -13,7 +13,7 @@ import cffi
 
 
 def declarations(prefix):
-    """What gex/functions.h declares, as cffi reads it: after the preprocessor, without what comes from
+    """The declarations of gex/functions.h, as cffi reads them: after the preprocessor, without what comes from
     the system's headers, whose types cffi has."""
     text = subprocess.run(["cc", "-E", f"-I{prefix}/include", "-x", "c", "-"], text=True, check=True,
                           input="#include <gex/functions.h>\n", capture_output=True).stdout

@@ -79,7 +79,7 @@ class OwnGroups {
     }
   }
 
-  /// That of the hierarchy with this controller ("" for version 2); null: in none.
+  /// The group in the hierarchy with this controller ("" for version 2); null: there is none.
   const std::string* of(std::string_view controller) const {
     for (const Group& group : all_)
       if (controller.empty() ? group.controllers.empty() : lists(group.controllers, controller))

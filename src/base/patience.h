@@ -103,7 +103,7 @@ class WaitHistory {
     lost_at_.store(now, std::memory_order_relaxed);
     quick_limit_.store(few_quick / poll_cost(), std::memory_order_relaxed);
   }
-  /// That is long ago.
+  /// Notes that the last such moment is long ago.
   void has_core() noexcept {
     const std::uint32_t limit = quick / poll_cost();
     if (quick_limit() != limit) quick_limit_.store(limit, std::memory_order_relaxed);

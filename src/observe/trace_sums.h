@@ -1,6 +1,6 @@
 #pragma once
-// What a rank that is not traced has done, in sums (base/trace_sums.h). Its calls are recorded as a
-// traced rank's, and the records of a thread are added up when some thousand have come.
+// The operations of a rank that is not traced, in sums (base/trace_sums.h). Its calls are recorded
+// as a traced rank's, and the records of a thread are added up when some thousand have come.
 
 #include <string>
 

@@ -1,5 +1,6 @@
 #pragma once
-// What a process has given the provider: sums of all its endpoints, in a file that outlives it.
+// Counts of the operations that a process has given the provider: sums of all its endpoints, in a
+// file that outlives it.
 
 #include "endpoint.h"
 

@@ -1,4 +1,4 @@
-// What fi_getinfo answers: what the preset has, if it has all that the hints ask for.
+// The answer of fi_getinfo: what the preset has, if it has all that the hints ask for.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-// What the provider reports, asks for and refuses before anything is sent.
+// The provider's reports, demands and refusals before anything is sent.
 
 #include <netinet/in.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// What has arrived at an endpoint: in which order, and when, it is carried out.
+// Operations that have arrived at an endpoint: in which order, and when, they are carried out.
 
 #include <algorithm>
 #include <cstring>

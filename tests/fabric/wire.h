@@ -72,7 +72,7 @@ class Inbox {
  public:
   /// Null: no memory.
   static std::unique_ptr<Inbox> create(std::size_t capacity, std::uint16_t fabric);
-  /// That of a peer; null if it has gone, or lies on another fabric.
+  /// Opens the inbox of a peer; null if it has gone, or lies on another fabric.
   static std::unique_ptr<Inbox> open(const Address& address, std::uint16_t own_fabric);
   ~Inbox();
   Inbox(const Inbox&) = delete;

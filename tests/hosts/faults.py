@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What goes wrong on purpose, and what came of it: `make faults` prints the table.
+"""Faults that are caused on purpose, and their outcomes: `make faults` prints the table.
 
     faults.py --bin BUILD_FOLDER [--times N]
 
@@ -225,7 +225,7 @@ def flood(name, conduit, kib_a_peer, scenario="flood", repeats=False):
 
 
 def ends_amid_talk(name, conduit, checks, repeats=False, mpi=None):
-    """What ends a job whose ranks talk over a network, which often is the first to notice; but the
+    """A fault that ends a job whose ranks talk over a network. The network often notices it first, but the
     process that has detected what has happened reports it."""
     talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit,
                "mpi": mpi}
@@ -311,7 +311,7 @@ def ucx_faults(build, checks):
 
 
 def goes_on_amid_talk(name, conduit, repeats=False):
-    """What a job survives."""
+    """A fault that a job survives."""
     talking = {"scenario": ("serve",), "program": "fault_probe", "hosts": 2, "conduit": conduit,
                "counted": "rounds of all ranks", "repeats": repeats}
     for what, seconds, begin, end in (

@@ -14,7 +14,7 @@ import sys
 
 
 def words(chance):
-    """What is sent on each connection, and whether that stays open."""
+    """The bytes to send on each connection, and true if that stays open."""
     for size in (0, 1, 4, 15, 16, 17, 31, 32, 63, 64, 255, 256, 4096, 60000):
         for stays in (True, False):
             yield chance.randbytes(size), stays

@@ -356,7 +356,7 @@ class PathProbe:
             f"while len(link.recv(65536)) < {size}: pass"))
 
     def end(self):
-        """What the ranks report of the sizes of packets."""
+        """The ranks' report of the sizes of packets."""
         self.signal()
         try:
             done = ends(self.job, self.process)

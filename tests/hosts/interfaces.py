@@ -70,7 +70,7 @@ def what_does_not_join_the_hosts_is_named_with_the_variable(job):
 
 
 def close_all_ports_but(job, ports):
-    """What a firewall does on each host that has no record of connections."""
+    """Acts as a firewall on each host does that has no record of connections."""
     for host in job.network.hosts:
         # Addresses of this host itself are looked up behind the rules.
         rules = ["add prio 200 lookup local", "del prio 0"]

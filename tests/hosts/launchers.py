@@ -1,4 +1,4 @@
-"""What starts jobs on the hosts of a network (namespaces.py): gexrun, and the launchers of others.
+"""The launchers that start jobs on the hosts of a network (namespaces.py): gexrun, and the launchers of others.
 
     with launcher.ready(job):
         subprocess.Popen(launcher.command(job, 2, [...]), env=launcher.environment(job))

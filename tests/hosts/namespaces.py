@@ -124,7 +124,7 @@ class Namespace:
         return list(self.named_processes(ended).values())
 
     def leftovers(self):
-        """What a job has left behind: processes, and files of shared memory and /tmp. ThreadSanitizer
+        """The leftovers of a job: processes, and files of shared memory and /tmp. ThreadSanitizer
         itself leaves one of a process that is killed while it starts."""
         files = self.call("sh", "-c", "ls -A /dev/shm; ls -A /tmp").split()
         return self.processes() + [name for name in files if name not in self.kept
@@ -225,7 +225,7 @@ class Host(Namespace):
         self.call("ip", "link", "set", "eth0", "up")
 
     def lose_way_to(self, address):
-        """What the host sends there is lost, for now."""
+        """Loses packets of the host to that address, for now."""
         self.call("ip", "neighbor", "replace", address, "lladdr", NOWHERE, "dev", "eth0", "nud",
                   "permanent")
 

@@ -154,7 +154,7 @@ def is_named_once(errors, wanted, launcher):
 
 
 class Outcome:
-    """What came of a fault once. `wrong`: what did not hold; `status`: the launcher's, if it came to
+    """The outcome of one fault. `wrong`: what did not hold; `status`: the launcher's, if it came to
     one; `counted`: what the job has counted."""
 
     def __init__(self, wrong, took=None, status=None, counted=""):

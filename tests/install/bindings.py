@@ -77,7 +77,7 @@ def generators(tree, everything):
 
 
 def without_bodies(tree):
-    """What reads the headers as generators do calls the library's functions."""
+    """Code that reads the headers as generators do calls the library's functions."""
     if not installed("clang", "C whose calls are not inline"):
         return
     for name, mode, launch in (("client.c", "par", expect_job),

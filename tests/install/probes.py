@@ -529,7 +529,7 @@ def upcxx(tree, install_name, everything):
 
 
 def upcxx_folders(tree):
-    """What UPC++ reads of its build folder: the folder of the sources and a header in it, launchers
+    """The build folder has what UPC++ reads: the folder of the sources and a header in it, launchers
     before they are installed, and one line for each fact of the configuration. The folder for
     debugging makes clients that are debugged, with the checking library."""
     for name, optimised in (("upcxx", "-O3"), ("upcxx-debug", "-O0 -g")):
@@ -617,7 +617,7 @@ def checking_library(tree):
 
 
 def exit_flushes(tree):
-    """What a C++ client has left in std::cout is written out when it ends the job."""
+    """The rest of a C++ client's std::cout is written out when it ends the job."""
     program = tree.output("exit_client")
     package = "gasnet-smp-par"
     run(["c++", "-std=c++11", *tree.pkg_config("--cflags", package).split(),

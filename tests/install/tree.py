@@ -105,7 +105,7 @@ class Tree:
         return run(["pkg-config", *words], PKG_CONFIG_PATH=self.path("lib", "pkgconfig")).strip()
 
     def settings(self, fragment, names, **given):
-        """What make makes of settings of a fragment; `given` are variables of its command line."""
+        """The values that make gives the settings of a fragment; `given` are variables of its command line."""
         rules = "".join(f"\t@echo '{name}=$({name})'\n" for name in names)
         makefile = self.output("settings.mk")
         with open(makefile, "w", encoding="utf-8") as file:
@@ -116,7 +116,7 @@ class Tree:
 
 
 def ssh_spawner(label):
-    """What a label's fragments and identification state of its launcher: whether it reaches other
+    """The launcher as a label's fragments and identification state it: whether it reaches other
     machines."""
     return "0" if label in ONE_MACHINE else "1"
 

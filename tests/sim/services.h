@@ -1,5 +1,5 @@
 #pragma once
-// What a rank that is part of this process gets from the program that runs it (ranks.cc).
+// Services that a rank that is part of this process gets from the program that runs it (ranks.cc).
 
 #include <cstddef>
 #include <cstdint>

@@ -114,7 +114,7 @@ def laid_out(text):
 
 
 def anchors(text):
-    """What headings can be linked to by: lower case, blanks as hyphens, without other signs."""
+    """The anchors of headings: lower case, blanks as hyphens, without other signs."""
     headings = HEADING.findall(CODE_BLOCK.sub("", text))
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What tools/draw-gexperf draws and writes of a sample of gexperf's JSON.
+"""The output of tools/draw-gexperf for a sample of gexperf's JSON.
 
     draw_gexperf_test.py DRAW_GEXPERF
 """

@@ -135,7 +135,7 @@ def build_targets(build, *targets):
 
 
 def try_declarations(tree, build):
-    """What the rest of the tree has of the folder."""
+    """The rest of the tree has found the folder."""
     listed = run(["ctest", "--test-dir", build, "-N"])
     check(f"job.conformance.{NAME}.2.seq.debug.1" in listed, "its lines of the cover are no tests")
     part = run(["ctest", "--test-dir", build, "-N", "-C", f"product-{NAME}"])

@@ -25,6 +25,7 @@ HISTORY = "CHANGELOG.md"
 OWN = {"tests/structure/words.py", "tests/structure/words_test.py"}
 # What a comment may not leave out, a table may: a row below another.
 INCOMPLETE = "say the whole: a comment is complete by itself"
+NOUN = "begin with the noun: The size of ..., Ranks that ..."
 
 # Words as they are found in text and in identifiers, where `in_vain` and `InVain` are "in vain".
 # A blank also matches a line break and the gap between string literals.
@@ -62,8 +63,12 @@ SPELLINGS = [
     (re.compile(r"\b(?:Who|Those who|He who)\b"), "name it: the rank that ..., the process that ..."),
     (re.compile(r"(?://[/!<]*|# )\s*(The same\b)"), INCOMPLETE),
     (re.compile(r"(?://[/!<]*|# |\"{3})\s*(Whether\b)"), "Returns true if ...; True if ..."),
-    (re.compile(r"(?://[/!<]*|# |\"{3})\s*(Of|Those)\b"), "begin with the noun: The size of ..., Ranks that ..."),
+    (re.compile(r"(?://[/!<]*|# |\"{3})\s*(Of|Those)\b"), NOUN),
+    (re.compile(r"(?:///<?\s*|\"{3})(What)\b"), NOUN),
+    (re.compile(r"///<?\s*(That) (?:of|as|is|in)\b"), NOUN),
 ]
+# The comment that a file begins with.
+HEAD = re.compile(r"(?:#!.*\n)?(?:#pragma once\n)?(?://|#) (What)\b")
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # `is None` of Python is no sentence.
@@ -93,6 +98,8 @@ def findings(text):
         for pattern, replacement in SPELLINGS:
             for match in pattern.finditer(line):
                 yield number, match.group(match.lastindex or 0), replacement
+    if head := HEAD.match(text):
+        yield text.count("\n", 0, head.start(1)) + 1, head.group(1), INCOMPLETE
 
 
 def sources(root):

@@ -70,6 +70,11 @@ class Words(SeededTree):
         self.catches('"""Whether it waits."""\n', "Whether", path="tests/unit/peer_test.py")
         self.catches("int a;  ///< Of each rank.\n", "Of")
         self.catches("# Those that wait.\n", "Those", path="src/CMakeLists.txt")
+        self.catches("int a;\n/// What it waits for.\nint b;\n", "What", 2)
+        self.catches("int a;\n/// That of a peer.\nint b;\n", "That", 2)
+        self.catches('"""What waits."""\n', "What", path="tests/unit/peer_test.py")
+        self.catches("#pragma once\n// What waits.\n", "What", 2)
+        self.assert_accepted({PATH: "int a;\n// What waits is released.\n/// That rank waits.\nint b;\n"})
         self.catches("int a;\n// Cut short. Who waits is released.\n", "Who", 2)
 
     def test_predicate(self):

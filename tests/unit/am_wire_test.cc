@@ -1,4 +1,4 @@
-// What of the bytes that a network delivers is taken for an active message: what a peer sends is
+// Bytes that a network delivers as active messages: what a peer sends is
 // read as it was meant, and nothing else reaches beyond its end. Every message lies in a block of
 // exactly its size, so that AddressSanitizer sees what does.
 

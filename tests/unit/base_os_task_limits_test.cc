@@ -1,4 +1,4 @@
-// What stands behind a process or thread that cannot be made.
+// The limit for which a process or thread cannot be made.
 
 #include "base/os_task_limits.h"
 

@@ -1,4 +1,4 @@
-// What /proc shows of a thread, and whether a signal would disturb it.
+// The activity of a thread in /proc, and whether a signal would disturb it.
 
 #include "base/os_thread_activity.h"
 

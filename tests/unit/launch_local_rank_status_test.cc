@@ -1,4 +1,4 @@
-// What a rank shows of itself, and what its guardian makes of it: also of memory that is no status.
+// The status that a rank shows, and its guardian's reading of it: also of memory that is no status.
 
 #include "job/rank_status.h"
 

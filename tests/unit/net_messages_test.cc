@@ -1,4 +1,4 @@
-// What networks share of their messages: the buffers they are sent from, the queues in which they
+// The common part of networks' messages: the buffers they are sent from, the queues in which they
 // wait to be delivered, and the records of puts made of messages and their acknowledgements.
 
 #include <gtest/gtest.h>

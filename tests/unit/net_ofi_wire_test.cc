@@ -1,4 +1,4 @@
-// What of the bytes that reach an ofi port is taken for a message of a peer.
+// Bytes that reach an ofi port, of which some are a message of a peer.
 
 #include "net/ofi/wire.h"
 

@@ -1,4 +1,4 @@
-// What extras/ has, between all ranks. Prints nothing and ends with 0 if all is right.
+// Tests of extras/, between all ranks. Prints nothing and ends with 0 if all is right.
 #include <string>
 #include <upcxx/extras/aggregator.hpp>
 #include <upcxx/extras/alltoall.hpp>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a compiler prints of programs that are wrong: in its first error, one sentence on the mistake;
+"""The messages of a compiler for programs that are wrong: in its first error, one sentence on the mistake;
 and of a right one with the options that users compile with: nothing.
 
     messages.py COMPILER INCLUDE_FOLDER

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a trace of an UPC++ program shows: waits by their place, personas, and the tasks that they run.
+"""The trace of a UPC++ program: waits by their place, personas, and the tasks that they run.
 
     trace_test.py GEXRUN GEXTRACE JOB_TEST
 """

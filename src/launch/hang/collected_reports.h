@@ -1,5 +1,5 @@
 #pragma once
-// What the ranks of a job show, put together from what their hosts have sent: in an agent that
+// The reports of a job's ranks, put together from what their hosts have sent: in an agent that
 // starts hosts, which sends one message for all of them, and in the coordinator.
 //
 //   guardian a --ranks--> branch b --ranks or classes--> coordinator

@@ -66,8 +66,8 @@ std::int64_t wanted_lanes(const Host& host, const char* variable, std::uint32_t 
 /// rank's, which threads that share processors would gain nothing from, and not many. One without
 /// threads.
 std::uint32_t lane_count(const Host& host, std::int64_t wanted);
-/// That as a text for gexinfo: "at most 4 endpoints for the threads ...". `variable`: by which they
-/// are wanted.
+/// Describes the wanted number for gexinfo: "at most 4 endpoints for the threads ...". `variable`:
+/// by which they are wanted.
 std::string describe_lanes(std::int64_t wanted, const char* ends, const char* variable);
 
 /// A thread has this relation to the lanes of its process.

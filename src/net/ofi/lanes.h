@@ -52,7 +52,7 @@ class Lanes final : private OfferSink, public LaneSet<Lanes, Lane, LaneOffer> {
   /// How many lanes a process may have: `lane_count` of GEX_OFI_LANES. One over a provider whose
   /// endpoints disturb each other; fewer if so many connections could not be open.
   static std::uint32_t count_for(const Host& host, const fi_info& info);
-  /// That as a text, for gexinfo.
+  /// Describes that number for gexinfo.
   static std::string describe(const Host& host, const fi_info& info);
 
   /// `endpoints`: one for each lane, of which the first is enabled.

@@ -1,6 +1,6 @@
 #pragma once
-// What a provider reports of itself is tried before it is relied on: by operations of a rank on
-// itself, of which it can see when their bytes are there.
+// The capabilities that a provider reports are tried before they are relied on: by operations of a
+// rank on itself, of which it can see when their bytes are there.
 //
 // Thread rules: before other threads come, and before anything else uses the endpoint.
 

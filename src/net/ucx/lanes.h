@@ -49,7 +49,7 @@ class Lanes final : public LaneSet<Lanes, Lane, std::vector<std::byte>> {
   /// How many lanes a process may have: `lane_count` of GEX_UCX_LANES; fewer if so many connections
   /// could not be open.
   static std::uint32_t count_for(const Host& host);
-  /// That as a text, for gexinfo.
+  /// Describes that number for gexinfo.
   static std::string describe(const Host& host);
 
   /// `first`: the first lane, which has started.

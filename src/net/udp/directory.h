@@ -38,7 +38,7 @@ class PeerDirectory {
   virtual PeerBounds bounds() const noexcept = 0;
   /// All calls return equal settings for a rank.
   virtual PeerSettings settings_of(std::uint32_t rank) const = 0;
-  /// That of its settings.
+  /// Returns the session that the settings of `rank` have.
   virtual std::uint32_t session_of(std::uint32_t rank) const noexcept = 0;
 };
 

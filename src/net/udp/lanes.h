@@ -56,11 +56,11 @@ class Lanes {
   bool has_memory() const noexcept { return first_->has_memory(); }
 
   static void enter(std::uint32_t number) noexcept;
-  /// That of the calling thread.
+  /// Returns the endpoint of the calling thread.
   Endpoint& own();
   Endpoint& first() noexcept { return *first_; }
-  /// That in which a payload was built at this address; the calling thread's own if none was. A
-  /// thread may have got its lane since.
+  /// Returns the endpoint in which a payload was built at this address; the calling thread's own if
+  /// none was. A thread may have got its lane since.
   Endpoint& holder(const void* payload);
   Segments& segments() noexcept { return segments_; }
   /// See Endpoint::forget.

@@ -1,4 +1,4 @@
-// What C++ clients hold copies of, cast and assert: values, widths and types as they see them.
+// Constants that C++ clients copy, cast and assert: values, widths and types as they see them.
 #define GASNET_CONDUIT_SMP 1  // as some builds name the network once more on the command line
 #define GASNET_PAR
 #include <gasnetex.h>

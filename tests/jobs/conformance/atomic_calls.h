@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of atomic domains share: the interface's functions behind one type each, with an
-// opcode that is a constant or not, and domains.
+// The common part of the tests of atomic domains: the interface's functions behind one type each,
+// with an opcode that is a constant or not, and domains.
 
 #include <gasnet_ratomic.h>
 

@@ -37,7 +37,7 @@ FILES = [HERE.with_name("cover.txt"), *sorted((ROOT / "src" / "net").glob("*/cov
 
 
 def lines(word):
-    """What follows the word in the lines that begin with it."""
+    """The texts that follow the word in the lines that begin with it."""
     for file in FILES:
         for line in file.read_text().splitlines():
             words = line.split()

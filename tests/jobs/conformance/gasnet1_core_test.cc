@@ -1,4 +1,4 @@
-// What gasnetex.h carries over from GASNet-1, barriers excepted (barrier_test.cc).
+// Calls that gasnetex.h carries over from GASNet-1, barriers excepted (barrier_test.cc).
 
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,6 @@
 #pragma once
-// What the active-message tests send: arguments and payload that show where they belong, so that a
-// lost, doubled or mixed-up one shows.
+// The messages of the active-message tests: arguments and payload that show where they belong, so
+// that a lost, doubled or mixed-up one shows.
 
 #include <gasnetex.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a rank does with its core while it waits. One in GASNET_BLOCKUNTIL that serves others
+// Waiting ranks, and the core that they spin on. One in GASNET_BLOCKUNTIL that serves others
 // meanwhile spins as at first: it does not come to give up the core because the wait as a whole
 // lasts. One that waits for long, in whatever call, leaves the core to others, and is woken by what
 // it waits for. A program of its own, in which rank 0 sends once and finds the reply by its own

@@ -1,5 +1,5 @@
 #pragma once
-// What one of two ranks of a host waits for and the other gives, without a poll of either.
+// Signs that one of two ranks of a host waits for and the other gives, without a poll of either.
 
 #include <gasnet_coll.h>
 #include <gasnetex.h>

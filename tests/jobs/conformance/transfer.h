@@ -1,6 +1,6 @@
 #pragma once
-// What the tests of put and get share: every form of a transfer behind one call, and what it is to
-// leave behind.
+// The common part of the tests of put and get: every form of a transfer behind one call, and what
+// it is to leave behind.
 
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
-// What libgex declares of CUDA's driver, against the toolkit's header where there is one. All of it
-// is checked by the compiler.
+// The declarations that libgex has of CUDA's driver, against the toolkit's header where there is
+// one. All of it is checked by the compiler.
 
 #include <cstddef>
 #include <cstdio>

@@ -385,7 +385,7 @@ def forbid_userfaultfd():
 
 
 class Ofi(Case):
-    """What it prints about libfabric, where libgex was built with it."""
+    """The part about libfabric, where libgex was built with it."""
 
     def choices(self, preexec_fn=None, **variables):
         ofi = self.conduits(variables=variables, preexec_fn=preexec_fn)["ofi"]
@@ -468,7 +468,7 @@ def lower_memlock():
 
 
 class Fabrics(Case):
-    """What it prints about networks that are simulated (tests/fabric)."""
+    """The part about networks that are simulated (tests/fabric)."""
 
     def simulated(self, preset, knobs="", **variables):
         return {"FI_PROVIDER_PATH": os.environ["FABRICS"], "FI_GEXSIM_PRESET": preset,
@@ -587,7 +587,7 @@ class Pairs(Case):
     @staticmethod
     @functools.cache
     def everything():
-        """What gexinfo prints alone, which takes a second."""
+        """The output of gexinfo alone, which takes a second."""
         return json.loads(run("--json").stdout)
 
     def pairs(self, *arguments, **others):

@@ -1,4 +1,4 @@
-// What the rows over emu are held against.
+// The limits that the rows over emu are held against.
 
 #include "emu_limit.h"
 

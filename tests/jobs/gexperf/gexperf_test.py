@@ -518,7 +518,7 @@ def test_broken_installation(gexperf):
 
 
 def test_figures(gexperf):
-    """What becomes of the samples of a launcher that prints the same ones for every row."""
+    """Figures from a launcher that prints the same samples for every row."""
     samples = "\n".join(f"echo sample {subject} {limit}"
                         for subject, limit in ((30, 10), (10, 10), (24, 12), (20, 10), (18, 9)))
     copy = Copy(gexperf, f'printf "%s\\n" "$*" >> "$0.calls"\n{samples}')

@@ -176,7 +176,7 @@ def test_refused(script, tree):
 
 
 def test_no_time(script, tree):
-    """What does not fit into the time is named."""
+    """Rows that do not fit into the time are named."""
     with tempfile.TemporaryDirectory() as folder:
         # More rows than processes can be started in that time.
         rows = [f"threads.put.{n}" for n in range(1001, 1401)]

@@ -1,5 +1,5 @@
-// What valgrind is to find an error in. Built without a sanitizer, under which it would not run,
-// and without libgex.
+// A program in which valgrind is to find an error. Built without a sanitizer, under which it would
+// not run, and without libgex.
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// What stands in the environment: networks, malformed values, unknown names.
+// Variables of the environment: networks, malformed values, unknown names.
 
 #include "lifecycle.h"
 

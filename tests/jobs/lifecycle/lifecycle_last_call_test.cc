@@ -1,4 +1,4 @@
-// What is reported of the last call of a rank that dies.
+// The report of the last call of a rank that dies.
 
 #include "lifecycle.h"
 

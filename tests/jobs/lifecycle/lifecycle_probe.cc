@@ -1,5 +1,5 @@
 // A client whose start, life and end the tests watch from outside: lifecycle_probe SCENARIO [ARGS].
-// What a scenario finds wrong by itself is a line on stderr and status 90.
+// An error that a scenario itself finds is a line on stderr and status 90.
 
 #include <gasnet_coll.h>
 #include <gasnet_ratomic.h>

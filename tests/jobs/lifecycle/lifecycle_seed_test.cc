@@ -1,4 +1,4 @@
-// What docs/emu.md promises of a seed: two jobs of one make the same choices.
+// The promise of docs/emu.md on seeds: two jobs of one make the same choices.
 
 #include <algorithm>
 #include <cstdio>

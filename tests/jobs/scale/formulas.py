@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a job of many ranks has sent when it has started, attached, met at barriers, made teams and
+"""The messages that a job of many ranks has sent when it has started, attached, met at barriers, made teams and
 called each collective.
 
     formulas.py --bin BUILD_FOLDER --ranks N
@@ -135,7 +135,7 @@ def exchange_bounds(rank, ranks):
 
 
 def run(folder, ranks, before=(), conduit="udp", neighborhood=NEIGHBORHOOD):
-    """What ranks have printed, one probe in each, below another command if there is one."""
+    """The output of ranks, one probe in each, below another command if there is one."""
     environment = {name: value for name, value in os.environ.items() if name != "GEX_COLL_LEADERS"}
     done = subprocess.run(
         [f"{folder}/bin/gexrun", "-n", str(ranks), *before, f"{folder}/tests/bin/scale_probe", str(BARRIERS)],
@@ -173,7 +173,7 @@ def check_page_tables(folder, ranks):
 
 
 def check_heap(folder, printed, ranks):
-    """What a rank keeps of those to which it sends nothing: the least heap of a rank is of one that has had to do
+    """The memory that a rank keeps of those to which it sends nothing: the least heap of a rank is of one that has had to do
     with as many others in both jobs."""
     few, many = (min(size for size, in counts_in(text, HEAP, count).values())
                  for text, count in ((run(folder, FEW_RANKS), FEW_RANKS), (printed, ranks)))

@@ -170,7 +170,7 @@ class Traced(unittest.TestCase):
             self.assertIn(kind, sender["name"])
 
     def compare_operations(self, ranks, events):
-        """What a call to another rank's memory leaves in flight has an end, where that is not shared."""
+        """An operation that a call to memory that is not shared leaves in flight has an end."""
         begins = [event for event in events if event["ph"] == "b"]
         # Numbers are each rank's own, so that a viewer shows a span with its rank.
         number_of = lambda event: (event["pid"], event["id2"]["local"])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What ranks count of their datagrams, as they print it when they end.
+"""The counts that ranks have of their datagrams, as they print it when they end.
 
     counts_test.py faults|unauthenticated|replays --bin BUILD_FOLDER
 
@@ -44,7 +44,7 @@ def environment(**more):
 
 
 def counts_of(errors, ranks=2):
-    """What each rank has printed."""
+    """The counts that each rank has printed."""
     found = {int(rank): dict(zip(COUNTS, map(int, numbers)))
              for rank, *numbers in LINE.findall(errors)}
     check(sorted(found) == list(range(ranks)) and len(LINE.findall(errors)) == ranks,

@@ -1,4 +1,4 @@
-// What a member keeps of a team's collective operations.
+// The records that a member keeps of a team's collective operations.
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// What a rank keeps of segments, and of the parts of its own operations.
+// The records that a rank keeps of segments, and of the parts of its own operations.
 
 #include <cstdint>
 #include <numeric>

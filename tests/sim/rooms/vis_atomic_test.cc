@@ -1,4 +1,4 @@
-// What carries non-contiguous transfers and atomic operations: the network or messages.
+// The carrier of non-contiguous transfers and atomic operations: the network or messages.
 
 #include <gasnet_ratomic.h>
 

@@ -1,5 +1,6 @@
-// What a replay predicts, beside what the ranks would see over emu with the same model: the same
-// programs, their transfers and messages timed by emu's own ports, on a clock that the test turns.
+// The prediction of a replay, beside what the ranks would see over emu with the same model: the
+// same programs, their transfers and messages timed by emu's own ports, on a clock that the test
+// turns.
 
 #include <gtest/gtest.h>
 

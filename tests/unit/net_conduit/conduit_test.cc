@@ -1,4 +1,4 @@
-// What conduit.h promises, tried on every conduit at hand between real processes.
+// The promises of conduit.h, tried on every conduit at hand between real processes.
 //
 // The body names no network: a new conduit is one more line in `conduits` below.
 

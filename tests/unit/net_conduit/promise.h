@@ -1,6 +1,6 @@
 #pragma once
-// What tests of the conduits' promises share: the conduits, messages that can be recognised, and a
-// fixture.
+// The common part of the tests of the conduits' promises: the conduits, messages that can be
+// recognised, and a fixture.
 
 #include <gex/plugin/conduit.h>
 

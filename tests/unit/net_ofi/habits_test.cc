@@ -1,4 +1,4 @@
-// What is known of providers by name, and by the library's version.
+// The properties that providers have by name, and by the library's version.
 
 #include "net/ofi/habits.h"
 

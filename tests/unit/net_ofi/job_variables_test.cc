@@ -1,4 +1,5 @@
-// What libfabric gets of a job: identity, size, and what follows from libgex's messages.
+// The variables that libfabric gets from a job: identity, size, and what follows from libgex's
+// messages.
 
 #include "net/ofi/job_variables.h"
 

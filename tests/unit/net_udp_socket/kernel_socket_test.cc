@@ -1,4 +1,4 @@
-// What the kernel does with datagrams, between two sockets of this process on the loopback.
+// The kernel's handling of datagrams, between two sockets of this process on the loopback.
 
 #include "net/udp/kernel_socket.h"
 

@@ -1,4 +1,4 @@
-// What the environment's variables become, and the lines that refuse a value.
+// The settings that the environment's variables become, and the lines that refuse a value.
 
 #include "net/udp/settings.h"
 

@@ -115,7 +115,7 @@ class OneSided final : private TransferOwner<Transfer> {
   /// Null: as many are under way as may be.
   Transfer* begin(const Remote& remote, void* destination, std::size_t size, void* done,
                   void* local_done);
-  /// That of `What::own_data`.
+  /// Returns the transfer that a request of `What::own_data` belongs to.
   Transfer& own(const Pending& pending) const noexcept {
     return *transfers_.find(pending.peer, pending.transfer);
   }
@@ -123,7 +123,7 @@ class OneSided final : private TransferOwner<Transfer> {
   void is_over(Transfer& transfer) override;
 
   Control& new_control(Kind kind, std::uint32_t transfer);
-  /// That names the place of this process's transfer.
+  /// Returns a control message that names the place of this process's transfer.
   Control& new_control(Kind kind, const Transfer& transfer, const Remote& remote);
   void send(std::uint32_t peer, Control& control, std::size_t data_size);
   void pend(MPI_Request request, const Pending& pending);
