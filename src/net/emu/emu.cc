@@ -25,9 +25,9 @@
 #include "net/emu/layout.h"
 #include "net/emu/model.h"
 #include "net/emu/network.h"
+#include "net/emu/one_sided.h"
 #include "net/emu/ports.h"
 #include "net/emu/segments.h"
-#include "net/emu/transfers.h"
 #include "net/kit/fatal.h"
 
 namespace gex::net::emu {
@@ -68,7 +68,7 @@ class Emu {
         network_(host_, layout, mapping_.bytes(), settings.seed, ports_of(settings), bells_.get()),
         segments_(host_, layout, mapping_.bytes()),
         adapter_(adapter_of(settings)),
-        transfers_(host_, segments_, ports_of(settings), settings.seed, settings.transfer_depth,
+        one_sided_(host_, segments_, ports_of(settings), settings.seed, settings.transfer_depth,
                    adapter_.get()),
         timed_(settings.timed != 0),
         atomics_(settings.atomics != 0) {
@@ -80,7 +80,7 @@ class Emu {
   }
   std::size_t poll(std::uint32_t channels, std::size_t max) {
     const Tick at = now();
-    const std::size_t completed = transfers_.any() ? transfers_.poll(at) : 0;
+    const std::size_t completed = one_sided_.any() ? one_sided_.poll(at) : 0;
     return completed + network_.poll(channels, max, at);
   }
   /// The peers keep their mappings: what lies there for them stays.
@@ -88,7 +88,7 @@ class Emu {
 #ifdef GEX_DEBUG
     network_.check_invariants();
 #endif
-    transfers_.finish();
+    one_sided_.finish();
   }
   void* buffer(Channel channel, std::uint32_t peer, std::size_t size) {
     return network_.buffer(channel, peer, size);
@@ -109,28 +109,28 @@ class Emu {
   }
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done) {
-    return written(remote.peer, transfers_.put(remote, local, size, done, local_done, now()));
+    return written(remote.peer, one_sided_.put(remote, local, size, done, local_done, now()));
   }
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
-    return transfers_.get(remote, local, size, done, now());
+    return one_sided_.get(remote, local, size, done, now());
   }
   SendResult put_pieces(const Remote& remote, std::span<const RemotePiece> to,
                         std::span<const LocalPiece> from, void* done, void* local_done) {
-    return written(remote.peer, transfers_.put_pieces(remote, to, from, done, local_done, now()));
+    return written(remote.peer, one_sided_.put_pieces(remote, to, from, done, local_done, now()));
   }
   SendResult get_pieces(const Remote& remote, std::span<const RemotePiece> from,
                         std::span<const LocalPiece> to, void* done) {
-    return transfers_.get_pieces(remote, from, to, done, now());
+    return one_sided_.get_pieces(remote, from, to, done, now());
   }
   SendResult flush(std::uint32_t peer, void* done) {
-    return transfers_.flush(peer, done);
+    return one_sided_.flush(peer, done);
   }
   std::uint32_t atomic_operations(std::uint32_t data_type) const {
     return atomics_ ? atomic::operations_of(data_type) : 0;
   }
   SendResult atomic(const Remote& remote, std::uint32_t data_type, std::uint32_t operation,
                     const void* operand1, const void* operand2, void* result, void* done) {
-    return written(remote.peer, transfers_.atomic(remote, data_type, operation, operand1, operand2,
+    return written(remote.peer, one_sided_.atomic(remote, data_type, operation, operand1, operand2,
                                                   result, done, now()));
   }
 
@@ -166,7 +166,7 @@ class Emu {
   EmuNetwork network_;
   Segments segments_;
   std::unique_ptr<Adapter> adapter_;
-  Transfers transfers_;
+  OneSided one_sided_;
   bool timed_;
   bool atomics_;
 };

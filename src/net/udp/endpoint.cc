@@ -122,7 +122,7 @@ SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t si
   const OptionalGuard guard(lock_, threaded_);
   now = advance_clock(now);
   Peer& peer = this->peer(remote.peer);
-  Transfer* const put = one_sided_.begin_put(remote, local, size, done, local_done);
+  Stream* const put = one_sided_.begin_put(remote, local, size, done, local_done);
   if (put == nullptr) return would_block;
   SendResult result = sent;
   if (size <= copy_limit && front_size + padded(size) <= peer.datagram) {
@@ -136,15 +136,15 @@ SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t si
   return result;
 }
 
-SendResult Endpoint::put_small(Peer& peer, Transfer& put, Time now) {
+SendResult Endpoint::put_small(Peer& peer, Stream& put, Time now) {
   Packet* const packet = packer_.add_record(
       peer, RecordKind::put, PutDetails{put.remote, put.segment, 0, 0}, put.local, put.size);
   if (packet == nullptr) return would_block;
   packet->urgent = true;
   put.cut = put.size;
   put.packets = 1;
-  put.in_packet = packet->transfer;
-  packet->transfer = &put;
+  put.in_packet = packet->stream;
+  packet->stream = &put;
   one_sided_.complete_locally(put);
   sender_.added(peer, record_size(details_size + put.size), now);
   return sent;

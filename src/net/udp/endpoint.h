@@ -15,7 +15,7 @@
 //
 // A put takes this path, and `local` is the caller's memory until the kernel has read it:
 //
-//   Endpoint::put              OneSided makes a Transfer of it
+//   Endpoint::put              OneSided makes a Stream of it
 //     up to 4 KiB              Packer::add_record copies it into the peer's open packet
 //     longer                   Sender::queue; `cut_next` makes packets whose payload stays in place
 //   Sender::transmit           as many packets as the windows allow: `put_on_wire`
@@ -156,7 +156,7 @@ class Endpoint {
     Peer* const known = peers_.find(rank);
     return known != nullptr ? *known : receiver_.make_peer(rank);
   }
-  SendResult put_small(Peer& peer, Transfer& put, Time now);
+  SendResult put_small(Peer& peer, Stream& put, Time now);
   std::size_t deliver(std::uint32_t channels, std::size_t max);
 
   const Host& host_;

@@ -12,9 +12,9 @@ OneSided::OneSided(const Host& host, std::size_t peers)
     : host_(host), groups_(peers, max_transfers) {
 }
 
-Transfer* OneSided::begin_put(const Remote& remote, const void* local, std::size_t size, void* done,
-                              void* local_done) {
-  Transfer* const put = puts_.take();
+Stream* OneSided::begin_put(const Remote& remote, const void* local, std::size_t size, void* done,
+                            void* local_done) {
+  Stream* const put = puts_.take();
   if (put == nullptr) return nullptr;
   SegmentKey key;
   std::memcpy(&key, remote.key, sizeof key);
@@ -32,13 +32,13 @@ Transfer* OneSided::begin_put(const Remote& remote, const void* local, std::size
   return nullptr;
 }
 
-void OneSided::cancel_put(Transfer& put) {
-  GEX_ASSERT(put.kind == Transfer::put && put.packets == 0 && put.cut == 0);
+void OneSided::cancel_put(Stream& put) {
+  GEX_ASSERT(put.kind == Stream::put && put.packets == 0 && put.cut == 0);
   if (put.group != nullptr) PutGroups::cancel(*put.group);
   puts_.give_back(&put);
 }
 
-void OneSided::complete_locally(Transfer& put) {
+void OneSided::complete_locally(Stream& put) {
   if (put.local_done != nullptr) host_.complete(std::exchange(put.local_done, nullptr));
 }
 
@@ -77,11 +77,11 @@ void OneSided::handle_data(std::uint32_t peer, const GetDataDetails& details, co
   free_gets_.push_back(details.get);
 }
 
-Transfer* OneSided::begin_answer(std::uint32_t peer, const GetDetails& details,
-                                 const std::byte* memory) {
-  Transfer* const answer = answers_.take();
+Stream* OneSided::begin_answer(std::uint32_t peer, const GetDetails& details,
+                               const std::byte* memory) {
+  Stream* const answer = answers_.take();
   if (answer == nullptr) return nullptr;
-  answer->kind = Transfer::answer;
+  answer->kind = Stream::answer;
   answer->peer = peer;
   answer->get = details.get;
   answer->local = memory;
@@ -89,21 +89,21 @@ Transfer* OneSided::begin_answer(std::uint32_t peer, const GetDetails& details,
   return answer;
 }
 
-void OneSided::arrived(Transfer& transfer) {
-  GEX_ASSERT(transfer.packets != 0 && transfer.cut <= transfer.size);
-  --transfer.packets;
-  if (transfer.packets == 0 && transfer.cut == transfer.size) finish(transfer);
+void OneSided::arrived(Stream& stream) {
+  GEX_ASSERT(stream.packets != 0 && stream.cut <= stream.size);
+  --stream.packets;
+  if (stream.packets == 0 && stream.cut == stream.size) finish(stream);
 }
 
-void OneSided::finish(Transfer& transfer) {
-  if (transfer.kind == Transfer::answer) {
-    answers_.give_back(&transfer);
+void OneSided::finish(Stream& stream) {
+  if (stream.kind == Stream::answer) {
+    answers_.give_back(&stream);
     return;
   }
-  if (transfer.local_done != nullptr) host_.complete(transfer.local_done);
-  if (transfer.done != nullptr) host_.complete(transfer.done);
-  if (transfer.group != nullptr) groups_.arrived(transfer.peer, *transfer.group, completion());
-  puts_.give_back(&transfer);
+  if (stream.local_done != nullptr) host_.complete(stream.local_done);
+  if (stream.done != nullptr) host_.complete(stream.done);
+  if (stream.group != nullptr) groups_.arrived(stream.peer, *stream.group, completion());
+  puts_.give_back(&stream);
 }
 
 bool OneSided::flush(std::uint32_t peer, void* done) {

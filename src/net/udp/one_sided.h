@@ -2,12 +2,12 @@
 // `OneSided`: which puts and gets of this process are under way, and which gets of others are being
 // answered; it completes them when their last bytes have arrived.
 //
-// Datagrams are the endpoint's: it makes packets of a transfer, counts them in
-// `Transfer::packets`, and reports each that its receiver has acknowledged; of a get it hands on
+// Datagrams are the endpoint's: it makes packets of a stream, counts them in
+// `Stream::packets`, and reports each that its receiver has acknowledged; of a get it hands on
 // the data that arrive. Everything is bounded: where there is no room, the caller tries again
 // later.
 //
-//   Transfer* put = one_sided.begin_put(remote, local, size, done, nullptr);
+//   Stream* put = one_sided.begin_put(remote, local, size, done, nullptr);
 //   ++put->packets;                      // a packet with all of it leaves
 //   put->cut = put->size;
 //   one_sided.arrived(*put);             // completes `done`
@@ -23,7 +23,7 @@
 #include "base/zeroed_table.h"
 #include "net/kit/object_pool.h"
 #include "net/kit/put_groups.h"
-#include "net/udp/transfers.h"
+#include "net/udp/stream.h"
 #include "net/udp/wire.h"
 
 namespace gex::net::udp {
@@ -34,12 +34,12 @@ class OneSided {
 
   /// Null: there are too many, and nothing has changed. With neither completion the next flush to
   /// that peer waits for it.
-  Transfer* begin_put(const Remote& remote, const void* local, std::size_t size, void* done,
-                      void* local_done);
+  Stream* begin_put(const Remote& remote, const void* local, std::size_t size, void* done,
+                    void* local_done);
   /// The put was begun, and nothing of it can be sent now: it is as if it had not been begun.
-  void cancel_put(Transfer& put);
+  void cancel_put(Stream& put);
   /// The put's bytes have been copied, so that the client may change them.
-  void complete_locally(Transfer& put);
+  void complete_locally(Stream& put);
 
   bool may_get() const noexcept { return !free_gets_.empty() || fresh_gets_ < gets_.size(); }
   /// The number by which the data are to be sent. Requires `may_get()`.
@@ -54,10 +54,10 @@ class OneSided {
   /// Gets that may be answered beside those that are.
   std::size_t answers_left() const noexcept { return answers_.left(); }
   /// Null: there are too many.
-  Transfer* begin_answer(std::uint32_t peer, const GetDetails& details, const std::byte* memory);
+  Stream* begin_answer(std::uint32_t peer, const GetDetails& details, const std::byte* memory);
 
   /// A packet of it has been acknowledged.
-  void arrived(Transfer& transfer);
+  void arrived(Stream& stream);
   /// Completes `done` when all puts to there without completions of their own have arrived. False:
   /// there are too many flushes.
   bool flush(std::uint32_t peer, void* done);
@@ -68,15 +68,15 @@ class OneSided {
  private:
   static constexpr std::uint32_t max_transfers = 4096;
 
-  void finish(Transfer& transfer);
+  void finish(Stream& stream);
   /// Completes a flush.
   auto completion() const {
     return [this](void* done) { host_.complete(done); };
   }
 
   const Host& host_;
-  ObjectPool<Transfer> puts_{max_transfers};
-  ObjectPool<Transfer> answers_{max_transfers};
+  ObjectPool<Stream> puts_{max_transfers};
+  ObjectPool<Stream> answers_{max_transfers};
   PutGroups groups_;
   ZeroedTable<Get> gets_{max_transfers};  ///< by number
   std::vector<std::uint32_t> free_gets_;  ///< of those that were in use at some time

@@ -24,7 +24,7 @@ namespace gex::net::udp {
 /// Nanoseconds of a clock that only goes on; the caller's.
 using Time = std::uint64_t;
 
-struct Transfer;
+struct Stream;
 
 /// The kind of a packet's records, which decides when it may be sent and of whose memory it is.
 enum class Traffic : std::uint8_t {
@@ -40,7 +40,7 @@ struct alignas(cache_line) Packet {
   std::uint32_t payload_size = 0;
   const std::byte* payload = nullptr;  ///< behind `bytes()`: of a stream
   /// Completed in part when this one is acknowledged; of small ones several, a list.
-  Transfer* transfer = nullptr;
+  Stream* stream = nullptr;
   Time sent_at = 0;
   std::uint64_t transmission = 0;  ///< its number among those to the peer
   std::uint32_t sequence = 0;      ///< while a payload is built here, the rank that it is for

@@ -18,7 +18,7 @@
 #include "net/udp/receive_room.h"
 #include "net/udp/round_trip.h"
 #include "net/udp/sequence.h"
-#include "net/udp/transfers.h"
+#include "net/udp/stream.h"
 #include "net/udp/unacknowledged.h"
 
 namespace gex::net::udp {
@@ -65,7 +65,7 @@ struct Peer {
   std::array<std::uint32_t, traffic_kinds> held{};  ///< packets of messages, until acknowledged
   std::size_t queued = 0;                           ///< bytes in packets that are ready or open
   std::uint32_t gathered = 0;                       ///< sends since the last that left at once
-  TransferQueue transfers;                          ///< to be cut into packets
+  StreamQueue streams;                              ///< to be cut into packets
   RoundTrip round_trip;
   Congestion congestion;
   Pacing pacing;
@@ -100,7 +100,7 @@ struct Peer {
   bool is_searching = false;
 
   bool has_queued() const noexcept {
-    if (!transfers.empty() || unacknowledged.lost() != 0) return true;
+    if (!streams.empty() || unacknowledged.lost() != 0) return true;
     for (std::size_t kind = 0; kind < traffic_kinds; ++kind)
       if (!ready[kind].empty() || open[kind] != nullptr) return true;
     return false;

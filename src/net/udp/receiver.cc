@@ -326,7 +326,7 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         break;
     }
   }
-  if (!peer.transfers.empty()) endpoint_.sender.transmit(peer, now);
+  if (!peer.streams.empty()) endpoint_.sender.transmit(peer, now);
 }
 
 void Receiver::handle_part(Peer& peer, Channel channel, const PartDetails& part,
@@ -422,7 +422,7 @@ void Receiver::answer(Peer& peer, const GetDetails& details, Time now) {
     endpoint_.sender.added(peer, record_size(details_size + details.size), now);
     return;
   }
-  Transfer* const answer =
+  Stream* const answer =
       memory == nullptr ? nullptr : endpoint_.one_sided.begin_answer(peer.rank, details, memory);
   if (answer == nullptr)
     fatal(endpoint_.host, "udp: a get of rank %u was accepted and cannot be answered", peer.rank);

@@ -72,8 +72,8 @@ void Sender::added(Peer& peer, std::size_t bytes, Time now) {
     if (other->queued != 0) transmit(*other, now);
 }
 
-void Sender::queue(Peer& peer, Transfer& transfer) {
-  peer.transfers.push(&transfer);
+void Sender::queue(Peer& peer, Stream& stream) {
+  peer.streams.push(&stream);
   mark_busy(peer);
 }
 
@@ -149,12 +149,12 @@ Packet* Sender::next_packet(Peer& peer, Time now) {
       ready.pop();
     return packet;
   }
-  return peer.transfers.empty() ? nullptr : cut_next(peer);
+  return peer.streams.empty() ? nullptr : cut_next(peer);
 }
 
 Packet* Sender::cut_next(Peer& peer) {
-  Transfer& transfer = *peer.transfers.first();
-  std::size_t bytes = std::min<std::size_t>(peer.stream_payload, transfer.size - transfer.cut);
+  Stream& stream = *peer.streams.first();
+  std::size_t bytes = std::min<std::size_t>(peer.stream_payload, stream.size - stream.cut);
   std::size_t charge = endpoint_.socket.charge(front_size + bytes);
   // Small windows are not filled by a single datagram.
   while (2 * charge > peer.window && bytes > least_cut) {
@@ -167,24 +167,24 @@ Packet* Sender::cut_next(Peer& peer) {
   packet->traffic = Traffic::one_sided;
   packet->size = sizeof(Header);
   packet->charge = static_cast<std::uint32_t>(charge);
-  const std::size_t left = transfer.size - transfer.cut - bytes;
+  const std::size_t left = stream.size - stream.cut - bytes;
   const auto follows = static_cast<std::uint32_t>(std::min<std::size_t>(left, UINT32_MAX));
-  if (transfer.kind == Transfer::put) {
-    const PutDetails details{transfer.remote + transfer.cut, transfer.segment, follows, 0};
+  if (stream.kind == Stream::put) {
+    const PutDetails details{stream.remote + stream.cut, stream.segment, follows, 0};
     std::memcpy(begin_record(*packet, RecordKind::put, bytes), &details, sizeof details);
   } else {
-    const GetDataDetails details{transfer.cut, transfer.get, follows, 0};
+    const GetDataDetails details{stream.cut, stream.get, follows, 0};
     std::memcpy(begin_record(*packet, RecordKind::get_data, bytes), &details, sizeof details);
   }
   // The data follow from where they are.
   packet->size = front_size;
-  packet->payload = transfer.local + transfer.cut;
+  packet->payload = stream.local + stream.cut;
   packet->payload_size = static_cast<std::uint32_t>(bytes);
-  packet->transfer = &transfer;
-  packet->urgent = left == 0 && transfer.kind == Transfer::put;
-  transfer.cut += bytes;
-  ++transfer.packets;
-  if (left == 0) peer.transfers.pop();
+  packet->stream = &stream;
+  packet->urgent = left == 0 && stream.kind == Stream::put;
+  stream.cut += bytes;
+  ++stream.packets;
+  if (left == 0) peer.streams.pop();
   return packet;
 }
 
@@ -194,7 +194,7 @@ void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {
     if (packet.transmissions >= suspect_transmissions)
       endpoint_.paths.suspect(peer, packet.datagram_size(), now);
   }
-  const bool more = !peer.transfers.empty() || peer.open[at(packet.traffic)] != nullptr;
+  const bool more = !peer.streams.empty() || peer.open[at(packet.traffic)] != nullptr;
   Header header = endpoint_.acknowledgements.header_for(
       peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0) |
                                       (more ? has_more : 0)));
@@ -275,7 +275,7 @@ void Sender::forget(const Peers& peers, const Segments::Range& memory) {
   };
   for (const auto& peer : peers.made())
     peer->unacknowledged.for_all([&](Packet& packet) {
-      const bool answers = packet.transfer != nullptr && packet.transfer->kind == Transfer::answer;
+      const bool answers = packet.stream != nullptr && packet.stream->kind == Stream::answer;
       if (answers && packet.payload_size != 0 && is_there(packet.payload))
         packet.payload = nothing.data();
     });
@@ -371,10 +371,10 @@ Time Sender::resumes_at(const Peer& peer, Time now) noexcept {
 }
 
 void Sender::done_with(Peer& peer, Packet& packet) {
-  for (Transfer* transfer = packet.transfer; transfer != nullptr;) {
-    Transfer* const next = transfer->in_packet;
-    endpoint_.one_sided.arrived(*transfer);
-    transfer = next;
+  for (Stream* stream = packet.stream; stream != nullptr;) {
+    Stream* const next = stream->in_packet;
+    endpoint_.one_sided.arrived(*stream);
+    stream = next;
   }
   if (packet.is_slab)
     endpoint_.packer.give_back(peer, packet);

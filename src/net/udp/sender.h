@@ -33,7 +33,7 @@
 #include "net/udp/peer.h"
 #include "net/udp/peers.h"
 #include "net/udp/socket.h"
-#include "net/udp/transfers.h"
+#include "net/udp/stream.h"
 #include "net/udp/wire.h"
 
 namespace gex::net::udp {
@@ -63,7 +63,7 @@ class Sender {
   /// So many bytes were added to what is to be sent.
   void added(Peer& peer, std::size_t bytes, Time now);
   /// Its bytes are to be sent from where they are. They follow with the next `transmit`.
-  void queue(Peer& peer, Transfer& transfer);
+  void queue(Peer& peer, Stream& stream);
   /// Sends what the windows allow.
   void transmit(Peer& peer, Time now);
   /// Gives the system all that is to be sent. Before the lock is released, and before packets that

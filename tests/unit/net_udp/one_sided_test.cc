@@ -19,14 +19,14 @@ class OneSidedTest : public testing::Test {
  protected:
   OneSidedTest() { completed.clear(); }
 
-  Transfer* put(std::uint32_t peer, void* done = nullptr) {
+  Stream* put(std::uint32_t peer, void* done = nullptr) {
     const Remote remote{peer, &key, 0x1000};
     return one_sided.begin_put(remote, bytes.data(), bytes.size(), done, nullptr);
   }
-  void arrive(Transfer& transfer) {
-    transfer.packets = 1;
-    transfer.cut = transfer.size;
-    one_sided.arrived(transfer);
+  void arrive(Stream& stream) {
+    stream.packets = 1;
+    stream.cut = stream.size;
+    one_sided.arrived(stream);
   }
   bool take(std::uint32_t peer, std::uint32_t get, std::uint64_t offset, std::size_t size) {
     const GetDataDetails details{offset, get, 0, 0};
@@ -50,11 +50,11 @@ class OneSidedTest : public testing::Test {
 };
 
 TEST_F(OneSidedTest, AFlushWaitsForThePutsBeforeItAndNoOthers) {
-  Transfer* const first = put(1);
-  Transfer* const second = put(1);
-  Transfer* const elsewhere = put(2);
+  Stream* const first = put(1);
+  Stream* const second = put(1);
+  Stream* const elsewhere = put(2);
   ASSERT_TRUE(one_sided.flush(1, &numbers[0]));
-  Transfer* const third = put(1);
+  Stream* const third = put(1);
   ASSERT_TRUE(one_sided.flush(1, &numbers[1]));
   ASSERT_TRUE(one_sided.flush(1, &numbers[2]));
   ASSERT_TRUE(one_sided.flush(0, &numbers[3]));
@@ -77,7 +77,7 @@ TEST_F(OneSidedTest, APutThatIsCancelledHoldsNoFlushUp) {
 }
 
 TEST_F(OneSidedTest, APutWithACompletionOfItsOwnIsInNoFlush) {
-  Transfer* const one = put(1, &numbers[1]);
+  Stream* const one = put(1, &numbers[1]);
   ASSERT_TRUE(one_sided.flush(1, &numbers[0]));
   EXPECT_EQ(completed, std::vector({0}));
   arrive(*one);
@@ -103,10 +103,10 @@ TEST_F(OneSidedTest, AGetTakesItsOwnDataInAnyOrder) {
 }
 
 TEST_F(OneSidedTest, IsBounded) {
-  std::vector<Transfer*> all;
-  while (Transfer* const one = put(1)) all.push_back(one);
+  std::vector<Stream*> all;
+  while (Stream* const one = put(1)) all.push_back(one);
   EXPECT_EQ(all.size(), one_sided.puts());
-  for (Transfer* const one : all) arrive(*one);
+  for (Stream* const one : all) arrive(*one);
   EXPECT_NE(put(1), nullptr);
   std::size_t gets = 0;
   for (; one_sided.may_get(); ++gets) one_sided.begin_get(1, bytes.data(), 8, &numbers[0]);

@@ -1,4 +1,4 @@
-#include "net/emu/transfers.h"
+#include "net/emu/one_sided.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,8 +9,8 @@
 
 namespace gex::net::emu {
 
-Transfers::Transfers(const Host& host, const Segments& segments, Ports* ports, std::uint64_t seed,
-                     std::uint32_t depth, Adapter* adapter)
+OneSided::OneSided(const Host& host, const Segments& segments, Ports* ports, std::uint64_t seed,
+                   std::uint32_t depth, Adapter* adapter)
     : host_(host),
       segments_(segments),
       ports_(ports),
@@ -23,13 +23,13 @@ Transfers::Transfers(const Host& host, const Segments& segments, Ports* ports, s
       to_peer_(host.size) {
 }
 
-std::uint32_t Transfers::draw_delay() noexcept {
+std::uint32_t OneSided::draw_delay() noexcept {
   const std::uint64_t bits = random_();
   if (!seeded_ || (bits & 1) != 0) return 0;
   return std::uint32_t{1} << (bits >> 1) % std::bit_width(longest_delay);
 }
 
-bool Transfers::reach(Transfer& transfer, const LocalPiece& local) const {
+bool OneSided::reach(Transfer& transfer, const LocalPiece& local) const {
   if (local.size <= bounced || segments_.is_own(local.data, local.size)) return true;
   if (adapter_ == nullptr) return false;
   const Adapter::Use use = adapter_->use(local.data, local.size);
@@ -37,19 +37,18 @@ bool Transfers::reach(Transfer& transfer, const LocalPiece& local) const {
   return use.was_registered;
 }
 
-bool Transfers::reach(Transfer& transfer, std::span<const LocalPiece> local) const {
+bool OneSided::reach(Transfer& transfer, std::span<const LocalPiece> local) const {
   bool all = true;
   for (const LocalPiece& piece : local) all = reach(transfer, piece) && all;
   return all;
 }
 
-void Transfers::release_memory(Transfer& transfer) const {
+void OneSided::release_memory(Transfer& transfer) const {
   for (RegistrationCache::Piece* piece : transfer.held) adapter_->release(*piece);
   transfer.held.clear();
 }
 
-Transfers::Transfer Transfers::contiguous(std::uint32_t peer, const Copy& copy,
-                                          void* done) noexcept {
+OneSided::Transfer OneSided::contiguous(std::uint32_t peer, const Copy& copy, void* done) noexcept {
   Transfer transfer{};
   transfer.peer = peer;
   transfer.copy = copy;
@@ -58,8 +57,8 @@ Transfers::Transfer Transfers::contiguous(std::uint32_t peer, const Copy& copy,
 }
 
 template <class Pair>
-void Transfers::for_pairs(const Remote& remote, std::span<const RemotePiece> there,
-                          std::span<const LocalPiece> here, Pair pair) const {
+void OneSided::for_pairs(const Remote& remote, std::span<const RemotePiece> there,
+                         std::span<const LocalPiece> here, Pair pair) const {
   const LocalPiece* local = here.data();
   std::size_t used = 0;  // of it
   for (const RemotePiece& piece : there) {
@@ -78,9 +77,9 @@ void Transfers::for_pairs(const Remote& remote, std::span<const RemotePiece> the
 }
 
 template <class Copies>
-Transfers::Transfer Transfers::of_pieces(const Remote& remote, std::span<const RemotePiece> there,
-                                         std::span<const LocalPiece> here, void* done,
-                                         Copies copy_of) const {
+OneSided::Transfer OneSided::of_pieces(const Remote& remote, std::span<const RemotePiece> there,
+                                       std::span<const LocalPiece> here, void* done,
+                                       Copies copy_of) const {
   Transfer transfer = contiguous(remote.peer, {nullptr, nullptr, 0}, done);
   transfer.pieces.reserve(there.size() + here.size());
   for_pairs(remote, there, here, [&](std::byte* at, std::byte* local, std::size_t size) {
@@ -90,7 +89,7 @@ Transfers::Transfer Transfers::of_pieces(const Remote& remote, std::span<const R
   return transfer;
 }
 
-void Transfers::move(Transfer& transfer) noexcept {
+void OneSided::move(Transfer& transfer) noexcept {
   const Atomic& atomic = transfer.atomic;
   if (atomic.operation != 0) {
     // Any memory order that the caller may have asked for, towards threads that see the result.
@@ -106,7 +105,7 @@ void Transfers::move(Transfer& transfer) noexcept {
   transfer.moved = true;
 }
 
-void Transfers::begin(Transfer&& transfer) {
+void OneSided::begin(Transfer&& transfer) {
   transfer.number = begun_++;
   transfer.moves.look = looks_ + draw_delay();
   transfer.is_local.look = looks_ + draw_delay();
@@ -117,12 +116,12 @@ void Transfers::begin(Transfer&& transfer) {
   under_way_.store(transfers_.size(), std::memory_order_relaxed);
 }
 
-void Transfers::complete_now(void* done, void* local_done) const {
+void OneSided::complete_now(void* done, void* local_done) const {
   if (local_done != nullptr) host_.complete(local_done);
   if (done != nullptr) host_.complete(done);
 }
 
-SendResult Transfers::begin_put(Transfer&& transfer, std::span<const LocalPiece> from, Tick now) {
+SendResult OneSided::begin_put(Transfer&& transfer, std::span<const LocalPiece> from, Tick now) {
   if (ports_ != nullptr) {
     const Ports::Put times =
         ports_->put(transfer.peer, transfer.copy.size, reach(transfer, from), now);
@@ -133,7 +132,7 @@ SendResult Transfers::begin_put(Transfer&& transfer, std::span<const LocalPiece>
   return sent;
 }
 
-SendResult Transfers::begin_get(Transfer&& transfer, std::span<const LocalPiece> to, Tick now) {
+SendResult OneSided::begin_get(Transfer&& transfer, std::span<const LocalPiece> to, Tick now) {
   if (ports_ != nullptr)
     transfer.is_done.time =
         ports_->get(transfer.peer, transfer.copy.size, reach(transfer, to), now);
@@ -141,8 +140,8 @@ SendResult Transfers::begin_get(Transfer&& transfer, std::span<const LocalPiece>
   return sent;
 }
 
-SendResult Transfers::put(const Remote& remote, const void* local, std::size_t size, void* done,
-                          void* local_done, Tick now) {
+SendResult OneSided::put(const Remote& remote, const void* local, std::size_t size, void* done,
+                         void* local_done, Tick now) {
   std::byte* to = segments_.find(remote, size);
   const auto* from = static_cast<const std::byte*>(local);
   if (is_immediate()) {
@@ -158,8 +157,8 @@ SendResult Transfers::put(const Remote& remote, const void* local, std::size_t s
   return begin_put(std::move(transfer), {&piece, 1}, now);
 }
 
-SendResult Transfers::get(const Remote& remote, void* local, std::size_t size, void* done,
-                          Tick now) {
+SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, void* done,
+                         Tick now) {
   const std::byte* from = segments_.find(remote, size);
   auto* to = static_cast<std::byte*>(local);
   if (is_immediate()) {
@@ -173,9 +172,9 @@ SendResult Transfers::get(const Remote& remote, void* local, std::size_t size, v
   return begin_get(contiguous(remote.peer, {to, from, size}, done), {&piece, 1}, now);
 }
 
-SendResult Transfers::put_pieces(const Remote& remote, std::span<const RemotePiece> to,
-                                 std::span<const LocalPiece> from, void* done, void* local_done,
-                                 Tick now) {
+SendResult OneSided::put_pieces(const Remote& remote, std::span<const RemotePiece> to,
+                                std::span<const LocalPiece> from, void* done, void* local_done,
+                                Tick now) {
   if (is_immediate()) {
     for_pairs(remote, to, from, [](std::byte* there, const std::byte* here, std::size_t size) {
       std::memcpy(there, here, size);
@@ -193,8 +192,8 @@ SendResult Transfers::put_pieces(const Remote& remote, std::span<const RemotePie
   return begin_put(std::move(transfer), from, now);
 }
 
-SendResult Transfers::get_pieces(const Remote& remote, std::span<const RemotePiece> from,
-                                 std::span<const LocalPiece> to, void* done, Tick now) {
+SendResult OneSided::get_pieces(const Remote& remote, std::span<const RemotePiece> from,
+                                std::span<const LocalPiece> to, void* done, Tick now) {
   if (is_immediate()) {
     for_pairs(remote, from, to, [](const std::byte* there, std::byte* here, std::size_t size) {
       std::memcpy(here, there, size);
@@ -211,14 +210,14 @@ SendResult Transfers::get_pieces(const Remote& remote, std::span<const RemotePie
   return begin_get(std::move(transfer), to, now);
 }
 
-bool Transfers::waits(const Flush& flush) const noexcept {
+bool OneSided::waits(const Flush& flush) const noexcept {
   return std::any_of(transfers_.begin(), transfers_.end(), [&](const Transfer& transfer) {
     return transfer.done == nullptr && transfer.peer == flush.peer &&
            transfer.number < flush.before;
   });
 }
 
-SendResult Transfers::flush(std::uint32_t peer, void* done) {
+SendResult OneSided::flush(std::uint32_t peer, void* done) {
   const OptionalGuard guard(lock_, threaded_);
   const Flush flush{peer, begun_, done};
   if (waits(flush))
@@ -228,9 +227,9 @@ SendResult Transfers::flush(std::uint32_t peer, void* done) {
   return sent;
 }
 
-SendResult Transfers::atomic(const Remote& remote, gex_DT_t type, gex_OP_t operation,
-                             const void* operand1, const void* operand2, void* result, void* done,
-                             Tick now) {
+SendResult OneSided::atomic(const Remote& remote, gex_DT_t type, gex_OP_t operation,
+                            const void* operand1, const void* operand2, void* result, void* done,
+                            Tick now) {
   const std::size_t size = atomic::size_of(type);
   Transfer transfer{};
   transfer.peer = remote.peer;
@@ -253,7 +252,7 @@ SendResult Transfers::atomic(const Remote& remote, gex_DT_t type, gex_OP_t opera
   return sent;
 }
 
-void Transfers::keep_source(Transfer& transfer) {
+void OneSided::keep_source(Transfer& transfer) {
   transfer.kept = std::make_unique_for_overwrite<std::byte[]>(transfer.copy.size);
   std::byte* at = transfer.kept.get();
   const auto keep = [&at](Copy& copy) {
@@ -265,7 +264,7 @@ void Transfers::keep_source(Transfer& transfer) {
   for (Copy& piece : transfer.pieces) keep(piece);
 }
 
-bool Transfers::advance(Transfer& transfer, Tick now, std::size_t& completed) {
+bool OneSided::advance(Transfer& transfer, Tick now, std::size_t& completed) {
   if (!transfer.moved && has_come(transfer.moves, now)) move(transfer);
   if (transfer.local_done != nullptr && has_come(transfer.is_local, now)) {
     // Read at the last moment, so that what reuses it too early is seen at the target.
@@ -283,7 +282,7 @@ bool Transfers::advance(Transfer& transfer, Tick now, std::size_t& completed) {
   return true;
 }
 
-std::size_t Transfers::poll(Tick now) {
+std::size_t OneSided::poll(Tick now) {
   // One thread at a time: the others' polls would see the same.
   if (threaded_ && !lock_.try_lock()) return 0;
   std::size_t completed = 0;
@@ -307,7 +306,7 @@ std::size_t Transfers::poll(Tick now) {
   return completed;
 }
 
-void Transfers::finish() {
+void OneSided::finish() {
   for (Transfer& transfer : transfers_) {
     if (!transfer.moved) move(transfer);
     release_memory(transfer);

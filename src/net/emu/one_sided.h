@@ -32,13 +32,13 @@
 
 namespace gex::net::emu {
 
-class Transfers {
+class OneSided {
  public:
   /// `ports` null: operations take no time. `seed` 0: no delays. `depth`: operations under way to
   /// one peer. `adapter` null: local memory is registered for each transfer anew. All but the
   /// numbers outlive this object.
-  Transfers(const Host& host, const Segments& segments, Ports* ports, std::uint64_t seed,
-            std::uint32_t depth, Adapter* adapter = nullptr);
+  OneSided(const Host& host, const Segments& segments, Ports* ports, std::uint64_t seed,
+           std::uint32_t depth, Adapter* adapter = nullptr);
 
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done, Tick now);

@@ -1,6 +1,6 @@
 // Puts and gets under way, on a clock that the test turns.
 
-#include "net/emu/transfers.h"
+#include "net/emu/one_sided.h"
 
 #include <gtest/gtest.h>
 
@@ -21,9 +21,9 @@ void note(void* target) {
   reported.push_back(target);
 }
 
-class EmuTransfers : public WithSegmentFile {
+class EmuOneSided : public WithSegmentFile {
  protected:
-  EmuTransfers() : segments(host, layout, network.bytes()) {
+  EmuOneSided() : segments(host, layout, network.bytes()) {
     host.complete = note;
     reported.clear();
     segments.open_all();
@@ -42,16 +42,16 @@ class EmuTransfers : public WithSegmentFile {
   int local_done = 0;
 };
 
-TEST_F(EmuTransfers, WithoutAModelAreCompleteAtOnce) {
-  Transfers transfers(host, segments, nullptr, 0, 1);
+TEST_F(EmuOneSided, WithoutAModelAreCompleteAtOnce) {
+  OneSided one_sided(host, segments, nullptr, 0, 1);
   char got[5] = {};
-  EXPECT_EQ(transfers.put(here(), "late", 5, &done, &local_done, 0), sent);
+  EXPECT_EQ(one_sided.put(here(), "late", 5, &done, &local_done, 0), sent);
   EXPECT_TRUE(is_written("late"));
   EXPECT_EQ(reported, (std::vector<const void*>{&local_done, &done}));
-  EXPECT_EQ(transfers.get(here(), got, 5, &done, 0), sent);
+  EXPECT_EQ(one_sided.get(here(), got, 5, &done, 0), sent);
   EXPECT_STREQ(got, "late");
   EXPECT_EQ(reported.size(), 3u);
-  EXPECT_FALSE(transfers.any());
+  EXPECT_FALSE(one_sided.any());
 }
 
 /// Pieces of both ends that do not fit one another: 7 bytes behind 100, 5 behind 20.
@@ -63,113 +63,113 @@ struct TwoByThree {
   LocalPiece here[3] = {{source[0], 2}, {source[1], 7}, {source[2], 3}};
 };
 
-TEST_F(EmuTransfers, OfSeveralPiecesGoWhereTheyBelong) {
-  Transfers transfers(host, segments, nullptr, 0, 1);
+TEST_F(EmuOneSided, OfSeveralPiecesGoWhereTheyBelong) {
+  OneSided one_sided(host, segments, nullptr, 0, 1);
   TwoByThree pieces{own_part};
-  ASSERT_EQ(transfers.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 0), sent);
+  ASSERT_EQ(one_sided.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 0), sent);
   EXPECT_EQ(reported, (std::vector<const void*>{&local_done, &done}));
   EXPECT_TRUE(is_written("abcdefg", 100));
   EXPECT_TRUE(is_written("hijkl", 20));
   for (const std::size_t beside : {19, 25, 99, 107}) EXPECT_EQ(own_part[beside], std::byte{0});
   std::memset(pieces.source, 0, sizeof pieces.source);
-  ASSERT_EQ(transfers.get_pieces(here(), pieces.there, pieces.here, &done, 0), sent);
+  ASSERT_EQ(one_sided.get_pieces(here(), pieces.there, pieces.here, &done, 0), sent);
   EXPECT_STREQ(pieces.source[0], "ab");
   EXPECT_STREQ(pieces.source[1], "cdefghi");
   EXPECT_STREQ(pieces.source[2], "jkl");
   EXPECT_EQ(reported.size(), 3u);
 }
 
-class EmuTimedTransfers : public EmuTransfers {
+class EmuTimedOneSided : public EmuOneSided {
  protected:
-  EmuTimedTransfers()
+  EmuTimedOneSided()
       : ports(timing_of(Model{.latency = 1000, .bandwidth = 1e9}, 1e9), layout, network.bytes(), 0,
               0) {}
   Ports ports;
 };
 
-TEST_F(EmuTimedTransfers, AreReportedAtTheModelsTime) {
-  Transfers transfers(host, segments, &ports, 0, 8);
-  ASSERT_EQ(transfers.put(here(), "bytes", 5, &done, &local_done, 100), sent);
-  EXPECT_TRUE(transfers.any());
-  EXPECT_EQ(transfers.poll(104), 0u);
-  EXPECT_EQ(transfers.poll(105), 1u);
+TEST_F(EmuTimedOneSided, AreReportedAtTheModelsTime) {
+  OneSided one_sided(host, segments, &ports, 0, 8);
+  ASSERT_EQ(one_sided.put(here(), "bytes", 5, &done, &local_done, 100), sent);
+  EXPECT_TRUE(one_sided.any());
+  EXPECT_EQ(one_sided.poll(104), 0u);
+  EXPECT_EQ(one_sided.poll(105), 1u);
   EXPECT_EQ(reported, std::vector<const void*>{&local_done});
-  EXPECT_EQ(transfers.poll(2104), 0u);
-  EXPECT_EQ(transfers.poll(2105), 1u);
+  EXPECT_EQ(one_sided.poll(2104), 0u);
+  EXPECT_EQ(one_sided.poll(2105), 1u);
   EXPECT_EQ(reported.back(), &done);
   EXPECT_TRUE(is_written("bytes"));
-  EXPECT_FALSE(transfers.any());
+  EXPECT_FALSE(one_sided.any());
 }
 
-TEST_F(EmuTimedTransfers, OfSeveralPiecesTakeOneLatencyAndTheBytesOfAll) {
-  Transfers transfers(host, segments, &ports, 0, 8);
+TEST_F(EmuTimedOneSided, OfSeveralPiecesTakeOneLatencyAndTheBytesOfAll) {
+  OneSided one_sided(host, segments, &ports, 0, 8);
   TwoByThree pieces{own_part};
-  ASSERT_EQ(transfers.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 100), sent);
-  EXPECT_EQ(transfers.poll(111), 0u);
-  EXPECT_EQ(transfers.poll(112), 1u);
-  EXPECT_EQ(transfers.poll(2111), 0u);
-  EXPECT_EQ(transfers.poll(2112), 1u);
-  ASSERT_EQ(transfers.get_pieces(here(), pieces.there, pieces.here, &done, 3000), sent);
-  EXPECT_EQ(transfers.poll(5011), 0u);
-  EXPECT_EQ(transfers.poll(5012), 1u);
-  EXPECT_FALSE(transfers.any());
+  ASSERT_EQ(one_sided.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 100), sent);
+  EXPECT_EQ(one_sided.poll(111), 0u);
+  EXPECT_EQ(one_sided.poll(112), 1u);
+  EXPECT_EQ(one_sided.poll(2111), 0u);
+  EXPECT_EQ(one_sided.poll(2112), 1u);
+  ASSERT_EQ(one_sided.get_pieces(here(), pieces.there, pieces.here, &done, 3000), sent);
+  EXPECT_EQ(one_sided.poll(5011), 0u);
+  EXPECT_EQ(one_sided.poll(5012), 1u);
+  EXPECT_FALSE(one_sided.any());
 }
 
-TEST_F(EmuTimedTransfers, AFlushIsCompleteAfterThePutsBeforeItAndNoOthers) {
-  Transfers transfers(host, segments, &ports, 0, 8);
+TEST_F(EmuTimedOneSided, AFlushIsCompleteAfterThePutsBeforeItAndNoOthers) {
+  OneSided one_sided(host, segments, &ports, 0, 8);
   int flushed = 0;
-  ASSERT_EQ(transfers.flush(0, &flushed), sent);
+  ASSERT_EQ(one_sided.flush(0, &flushed), sent);
   EXPECT_EQ(reported, std::vector<const void*>{&flushed}) << "nothing is under way";
-  ASSERT_EQ(transfers.put(here(), "late", 4, &done, nullptr, 0), sent);
-  ASSERT_EQ(transfers.flush(0, &flushed), sent);
+  ASSERT_EQ(one_sided.put(here(), "late", 4, &done, nullptr, 0), sent);
+  ASSERT_EQ(one_sided.flush(0, &flushed), sent);
   EXPECT_EQ(reported.size(), 2u) << "that put is reported by itself";
-  ASSERT_EQ(transfers.put(here(), "bytes", 5, nullptr, nullptr, 100), sent);
-  ASSERT_EQ(transfers.flush(0, &flushed), sent);
-  ASSERT_EQ(transfers.put(here(), "more bytes", 10, nullptr, nullptr, 2000), sent);
+  ASSERT_EQ(one_sided.put(here(), "bytes", 5, nullptr, nullptr, 100), sent);
+  ASSERT_EQ(one_sided.flush(0, &flushed), sent);
+  ASSERT_EQ(one_sided.put(here(), "more bytes", 10, nullptr, nullptr, 2000), sent);
   reported.clear();
-  EXPECT_EQ(transfers.poll(2104), 1u);
+  EXPECT_EQ(one_sided.poll(2104), 1u);
   EXPECT_EQ(reported, std::vector<const void*>{&done});
-  EXPECT_EQ(transfers.poll(2105), 1u);
+  EXPECT_EQ(one_sided.poll(2105), 1u);
   EXPECT_EQ(reported.back(), &flushed);
-  EXPECT_TRUE(transfers.any());
-  EXPECT_EQ(transfers.poll(5000), 0u) << "the last one is not reported";
-  EXPECT_FALSE(transfers.any());
+  EXPECT_TRUE(one_sided.any());
+  EXPECT_EQ(one_sided.poll(5000), 0u) << "the last one is not reported";
+  EXPECT_FALSE(one_sided.any());
 }
 
-TEST_F(EmuTimedTransfers, RegisterLargeLocalMemoryThatIsInNoSegment) {
+TEST_F(EmuTimedOneSided, RegisterLargeLocalMemoryThatIsInNoSegment) {
   Ports costly(timing_of(Model{.registration = 700}, 1e9), layout, network.bytes(), 0, 0);
-  Transfers transfers(host, segments, &costly, 0, 8);
+  OneSided one_sided(host, segments, &costly, 0, 8);
   static std::byte elsewhere[8192];
   const auto complete_by = [&](Tick now) {
     const std::size_t before = reported.size();
-    transfers.poll(now);
+    one_sided.poll(now);
     return reported.size() != before;
   };
-  ASSERT_EQ(transfers.put(here(), elsewhere, 4096, &done, nullptr, 0), sent);
+  ASSERT_EQ(one_sided.put(here(), elsewhere, 4096, &done, nullptr, 0), sent);
   EXPECT_TRUE(complete_by(0));
-  ASSERT_EQ(transfers.put(here(), own_part + 8192, 8192, &done, nullptr, 0), sent);
+  ASSERT_EQ(one_sided.put(here(), own_part + 8192, 8192, &done, nullptr, 0), sent);
   EXPECT_TRUE(complete_by(0));
-  ASSERT_EQ(transfers.put(here(), elsewhere, 8192, &done, nullptr, 0), sent);
+  ASSERT_EQ(one_sided.put(here(), elsewhere, 8192, &done, nullptr, 0), sent);
   EXPECT_FALSE(complete_by(699));
   EXPECT_TRUE(complete_by(700));
 }
 
-TEST_F(EmuTimedTransfers, FindWhatAnAdapterKeepsRegistered) {
+TEST_F(EmuTimedOneSided, FindWhatAnAdapterKeepsRegistered) {
   const std::unique_ptr<Adapter> adapter = Adapter::start(host, 1 << 20);
   if (!adapter) GTEST_SKIP() << "userfaultfd cannot be had";
   Ports costly(timing_of(Model{.registration = 700}, 1e9), layout, network.bytes(), 0, 0);
-  Transfers transfers(host, segments, &costly, 0, 8, adapter.get());
+  OneSided one_sided(host, segments, &costly, 0, 8, adapter.get());
   const os::Mapping elsewhere = os::Mapping::anonymous(8192);
-  ASSERT_EQ(transfers.put(here(), elsewhere.data(), 8192, &done, nullptr, 0), sent);
-  EXPECT_EQ(transfers.poll(699), 0u);
-  EXPECT_EQ(transfers.poll(700), 1u);
-  ASSERT_EQ(transfers.get(here(), elsewhere.data(), 8192, &done, 800), sent);
-  EXPECT_EQ(transfers.poll(800), 1u);
+  ASSERT_EQ(one_sided.put(here(), elsewhere.data(), 8192, &done, nullptr, 0), sent);
+  EXPECT_EQ(one_sided.poll(699), 0u);
+  EXPECT_EQ(one_sided.poll(700), 1u);
+  ASSERT_EQ(one_sided.get(here(), elsewhere.data(), 8192, &done, 800), sent);
+  EXPECT_EQ(one_sided.poll(800), 1u);
   // Until the memory is another one.
   ASSERT_EQ(madvise(elsewhere.data(), 8192, MADV_DONTNEED), 0);
-  ASSERT_EQ(transfers.get(here(), elsewhere.data(), 8192, &done, 900), sent);
-  EXPECT_EQ(transfers.poll(1599), 0u);
-  EXPECT_EQ(transfers.poll(1600), 1u);
+  ASSERT_EQ(one_sided.get(here(), elsewhere.data(), 8192, &done, 900), sent);
+  EXPECT_EQ(one_sided.poll(1599), 0u);
+  EXPECT_EQ(one_sided.poll(1600), 1u);
 }
 
 /// The completions that threads have seen, each a counter.
@@ -177,7 +177,7 @@ void count_up(void* target) {
   static_cast<std::atomic<int>*>(target)->fetch_add(1, std::memory_order_release);
 }
 
-class EmuTransferThreads : public EmuTimedTransfers,
+class EmuTransferThreads : public EmuTimedOneSided,
                            public testing::WithParamInterface<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, EmuTransferThreads, testing::Values(0, 5));
 
@@ -187,27 +187,27 @@ TEST_P(EmuTransferThreads, LoseNothing) {
   constexpr std::uint64_t rounds = 300;
   host.threaded = 1;
   host.complete = count_up;
-  Transfers transfers(host, segments, &ports, GetParam(), 3);
+  OneSided one_sided(host, segments, &ports, GetParam(), 3);
   std::atomic<std::uint64_t> clock{0};
   std::atomic<int> wrong{0};
   const auto work = [&](int thread) {
     std::atomic<int> reported_here{0};
     int expected = 0;
     const auto wait_for = [&](auto begin) {
-      while (begin() == would_block) transfers.poll(clock += 100);
+      while (begin() == would_block) one_sided.poll(clock += 100);
       ++expected;
       while (reported_here.load(std::memory_order_acquire) != expected)
-        transfers.poll(clock += 100);
+        one_sided.poll(clock += 100);
     };
     const Remote own_place = here(64 + 8 * static_cast<std::size_t>(thread));
     const std::uint64_t one = 1;
     for (std::uint64_t i = 0; i < rounds; ++i) {
       std::uint64_t got = ~i;
-      wait_for([&] { return transfers.put(own_place, &i, 8, &reported_here, nullptr, clock); });
-      wait_for([&] { return transfers.get(own_place, &got, 8, &reported_here, clock); });
+      wait_for([&] { return one_sided.put(own_place, &i, 8, &reported_here, nullptr, clock); });
+      wait_for([&] { return one_sided.get(own_place, &got, 8, &reported_here, clock); });
       if (got != i) ++wrong;
       wait_for([&] {
-        return transfers.atomic(here(), GEX_DT_U64, GEX_OP_ADD, &one, &one, nullptr, &reported_here,
+        return one_sided.atomic(here(), GEX_DT_U64, GEX_OP_ADD, &one, &one, nullptr, &reported_here,
                                 clock);
       });
     }
@@ -219,111 +219,111 @@ TEST_P(EmuTransferThreads, LoseNothing) {
   std::uint64_t sum;
   std::memcpy(&sum, own_part, sizeof sum);
   EXPECT_EQ(sum, threads * rounds);
-  EXPECT_FALSE(transfers.any());
+  EXPECT_FALSE(one_sided.any());
 }
 
-TEST_F(EmuTimedTransfers, BeyondTheDepthAreRefusedUntilOneIsComplete) {
-  Transfers transfers(host, segments, &ports, 0, 2);
+TEST_F(EmuTimedOneSided, BeyondTheDepthAreRefusedUntilOneIsComplete) {
+  OneSided one_sided(host, segments, &ports, 0, 2);
   char got[8];
-  EXPECT_EQ(transfers.put(here(), "x", 1, &done, nullptr, 0), sent);
-  EXPECT_EQ(transfers.get(here(), got, 8, &done, 0), sent);
-  EXPECT_EQ(transfers.put(here(), "y", 1, &done, nullptr, 0), would_block);
-  EXPECT_EQ(transfers.get(here(), got, 8, &done, 0), would_block);
+  EXPECT_EQ(one_sided.put(here(), "x", 1, &done, nullptr, 0), sent);
+  EXPECT_EQ(one_sided.get(here(), got, 8, &done, 0), sent);
+  EXPECT_EQ(one_sided.put(here(), "y", 1, &done, nullptr, 0), would_block);
+  EXPECT_EQ(one_sided.get(here(), got, 8, &done, 0), would_block);
   EXPECT_TRUE(is_written("x"));
-  EXPECT_EQ(transfers.poll(5000), 2u);
-  EXPECT_EQ(transfers.put(here(), "y", 1, &done, nullptr, 5000), sent);
+  EXPECT_EQ(one_sided.poll(5000), 2u);
+  EXPECT_EQ(one_sided.put(here(), "y", 1, &done, nullptr, 5000), sent);
 }
 
-using EmuSeededTransfers = EmuTransfers;
+using EmuSeededOneSided = EmuOneSided;
 
-TEST_F(EmuSeededTransfers, AreWrittenLateAndTheSourceIsReadBeforeItIsReportedReusable) {
+TEST_F(EmuSeededOneSided, AreWrittenLateAndTheSourceIsReadBeforeItIsReportedReusable) {
   bool late = false;
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
-    Transfers transfers(host, segments, nullptr, seed, 1);
+    OneSided one_sided(host, segments, nullptr, seed, 1);
     std::memset(own_part, 0, 8);
     reported.clear();
     char source[] = "source";
-    ASSERT_EQ(transfers.put(here(), source, sizeof source, &done, &local_done, 0), sent);
+    ASSERT_EQ(one_sided.put(here(), source, sizeof source, &done, &local_done, 0), sent);
     late |= !is_written("source");
-    while (reported.empty()) transfers.poll(0);
+    while (reported.empty()) one_sided.poll(0);
     ASSERT_EQ(reported.front(), &local_done);
     std::memset(source, 'x', sizeof source);
-    while (transfers.any()) transfers.poll(0);
+    while (one_sided.any()) one_sided.poll(0);
     EXPECT_EQ(reported.back(), &done);
     EXPECT_TRUE(is_written("source"));
   }
   EXPECT_TRUE(late);
 }
 
-TEST_F(EmuSeededTransfers, OfPiecesReadTheirSourcesBeforeTheyAreReportedReusable) {
+TEST_F(EmuSeededOneSided, OfPiecesReadTheirSourcesBeforeTheyAreReportedReusable) {
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
-    Transfers transfers(host, segments, nullptr, seed, 1);
+    OneSided one_sided(host, segments, nullptr, seed, 1);
     std::memset(own_part, 0, 128);
     reported.clear();
     TwoByThree pieces{own_part};
-    ASSERT_EQ(transfers.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 0), sent);
+    ASSERT_EQ(one_sided.put_pieces(here(), pieces.there, pieces.here, &done, &local_done, 0), sent);
     // The lists are the caller's again.
     std::memset(pieces.there, 0, sizeof pieces.there);
     std::memset(pieces.here, 0, sizeof pieces.here);
-    while (reported.empty()) transfers.poll(0);
+    while (reported.empty()) one_sided.poll(0);
     ASSERT_EQ(reported.front(), &local_done);
     std::memset(pieces.source, 'x', sizeof pieces.source);
-    while (transfers.any()) transfers.poll(0);
+    while (one_sided.any()) one_sided.poll(0);
     EXPECT_EQ(reported.back(), &done);
     EXPECT_TRUE(is_written("abcdefg", 100));
     EXPECT_TRUE(is_written("hijkl", 20));
   }
 }
 
-TEST_F(EmuSeededTransfers, AFlushComesWhenThePutsBeforeItAreWritten) {
+TEST_F(EmuSeededOneSided, AFlushComesWhenThePutsBeforeItAreWritten) {
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
-    Transfers transfers(host, segments, nullptr, seed, 20);
+    OneSided one_sided(host, segments, nullptr, seed, 20);
     std::memset(own_part, 0, 256);
     reported.clear();
     for (std::size_t i = 0; i < 20; ++i)
-      ASSERT_EQ(transfers.put(here(i * 8), "flushed", 8, nullptr, nullptr, 0), sent);
-    ASSERT_EQ(transfers.flush(0, &done), sent);
-    while (reported.empty()) transfers.poll(0);
+      ASSERT_EQ(one_sided.put(here(i * 8), "flushed", 8, nullptr, nullptr, 0), sent);
+    ASSERT_EQ(one_sided.flush(0, &done), sent);
+    while (reported.empty()) one_sided.poll(0);
     for (std::size_t i = 0; i < 20; ++i) EXPECT_TRUE(is_written("flushed", i * 8)) << i;
-    while (transfers.any()) transfers.poll(0);
+    while (one_sided.any()) one_sided.poll(0);
     EXPECT_EQ(reported, std::vector<const void*>{&done});
   }
 }
 
-TEST_F(EmuSeededTransfers, OfASourceThatStaysAreReadAndWrittenLate) {
+TEST_F(EmuSeededOneSided, OfASourceThatStaysAreReadAndWrittenLate) {
   bool read_late = false;
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
-    Transfers transfers(host, segments, nullptr, seed, 1);
+    OneSided one_sided(host, segments, nullptr, seed, 1);
     char source[] = "early";
-    ASSERT_EQ(transfers.put(here(), source, sizeof source, &done, nullptr, 0), sent);
+    ASSERT_EQ(one_sided.put(here(), source, sizeof source, &done, nullptr, 0), sent);
     std::memcpy(source, "later", sizeof source);
-    while (transfers.any()) transfers.poll(0);
+    while (one_sided.any()) one_sided.poll(0);
     read_late |= is_written("later");
   }
   EXPECT_TRUE(read_late);
 }
 
 /// The order in which ten puts and ten gets complete.
-std::vector<const void*> order_under(Transfers& transfers, const std::vector<Remote>& places) {
+std::vector<const void*> order_under(OneSided& one_sided, const std::vector<Remote>& places) {
   static char bytes[20][8];
   reported.clear();
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (i % 2 == 0)
-      EXPECT_EQ(transfers.put(places[i], bytes[i], 8, bytes[i], nullptr, 0), sent);
+      EXPECT_EQ(one_sided.put(places[i], bytes[i], 8, bytes[i], nullptr, 0), sent);
     else
-      EXPECT_EQ(transfers.get(places[i], bytes[i], 8, bytes[i], 0), sent);
+      EXPECT_EQ(one_sided.get(places[i], bytes[i], 8, bytes[i], 0), sent);
   }
-  while (transfers.any()) transfers.poll(0);
+  while (one_sided.any()) one_sided.poll(0);
   return reported;
 }
 
-TEST_F(EmuSeededTransfers, CompleteInAnyOrderThatIsTheSameUnderTheSameSeed) {
+TEST_F(EmuSeededOneSided, CompleteInAnyOrderThatIsTheSameUnderTheSameSeed) {
   std::vector<Remote> places;
   for (std::size_t i = 0; i < 20; ++i) places.push_back(here(i * 8));
   std::vector<std::vector<const void*>> orders;
   for (const std::uint64_t seed : {1, 2, 3}) {
-    Transfers first(host, segments, nullptr, seed, 20);
-    Transfers again(host, segments, nullptr, seed, 20);
+    OneSided first(host, segments, nullptr, seed, 20);
+    OneSided again(host, segments, nullptr, seed, 20);
     orders.push_back(order_under(first, places));
     EXPECT_EQ(orders.back().size(), places.size());
     EXPECT_EQ(order_under(again, places), orders.back());
@@ -332,28 +332,28 @@ TEST_F(EmuSeededTransfers, CompleteInAnyOrderThatIsTheSameUnderTheSameSeed) {
   EXPECT_NE(orders[1], orders[2]);
 }
 
-TEST_F(EmuSeededTransfers, AreCarriedOutAtTheEndOfTheNetwork) {
-  Transfers transfers(host, segments, nullptr, 3, 20);
+TEST_F(EmuSeededOneSided, AreCarriedOutAtTheEndOfTheNetwork) {
+  OneSided one_sided(host, segments, nullptr, 3, 20);
   for (std::size_t i = 0; i < 20; ++i)
-    ASSERT_EQ(transfers.put(here(i * 8), "the end", 8, &done, nullptr, 0), sent);
-  transfers.finish();
+    ASSERT_EQ(one_sided.put(here(i * 8), "the end", 8, &done, nullptr, 0), sent);
+  one_sided.finish();
   for (std::size_t i = 0; i < 20; ++i) EXPECT_TRUE(is_written("the end", i * 8)) << i;
 }
 
-TEST_F(EmuTransfers, OperateAtomically) {
-  Transfers transfers(host, segments, nullptr, 0, 1);
+TEST_F(EmuOneSided, OperateAtomically) {
+  OneSided one_sided(host, segments, nullptr, 0, 1);
   const std::int32_t start = -5;
   std::memcpy(own_part + 8, &start, sizeof start);
   const std::int32_t operand = 7;
   const std::int32_t nothing = 0;
   std::int32_t result[2] = {0, 99};
   EXPECT_EQ(
-      transfers.atomic(here(8), GEX_DT_I32, GEX_OP_FADD, &operand, &nothing, result, &done, 0),
+      one_sided.atomic(here(8), GEX_DT_I32, GEX_OP_FADD, &operand, &nothing, result, &done, 0),
       sent);
   EXPECT_EQ(result[0], -5);
   EXPECT_EQ(result[1], 99);
   EXPECT_EQ(
-      transfers.atomic(here(8), GEX_DT_I32, GEX_OP_MULT, &operand, &nothing, nullptr, &done, 0),
+      one_sided.atomic(here(8), GEX_DT_I32, GEX_OP_MULT, &operand, &nothing, nullptr, &done, 0),
       sent);
   std::int32_t found;
   std::memcpy(&found, own_part + 8, sizeof found);
@@ -361,22 +361,22 @@ TEST_F(EmuTransfers, OperateAtomically) {
   EXPECT_EQ(reported.size(), 2u);
 }
 
-TEST_F(EmuSeededTransfers, OperateLateOnOperandsThatWereReadAtOnce) {
+TEST_F(EmuSeededOneSided, OperateLateOnOperandsThatWereReadAtOnce) {
   bool late = false;
   for (std::uint64_t seed = 1; seed < 20; ++seed) {
-    Transfers transfers(host, segments, nullptr, seed, 1);
+    OneSided one_sided(host, segments, nullptr, seed, 1);
     std::memset(own_part, 0, 8);
     double operand = 1.5;
     const double nothing = 0;
     double result = -1;
     ASSERT_EQ(
-        transfers.atomic(here(), GEX_DT_DBL, GEX_OP_FADD, &operand, &nothing, &result, &done, 0),
+        one_sided.atomic(here(), GEX_DT_DBL, GEX_OP_FADD, &operand, &nothing, &result, &done, 0),
         sent);
     operand = 8;
     double found;
     std::memcpy(&found, own_part, sizeof found);
     late |= found == 0;
-    while (transfers.any()) transfers.poll(0);
+    while (one_sided.any()) one_sided.poll(0);
     std::memcpy(&found, own_part, sizeof found);
     EXPECT_EQ(found, 1.5);
     EXPECT_EQ(result, 0);

@@ -1,5 +1,5 @@
 #pragma once
-// Puts, gets, and what they complete.
+// Streams of bytes to peers, and gets under way.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace gex::net::udp {
 inline constexpr std::size_t copy_limit = 4096;
 
 /// Bytes on their way to a peer: a put, or the answer to its get.
-struct Transfer {
+struct Stream {
   enum Kind : std::uint8_t { put, answer };
 
-  Transfer* next = nullptr;       ///< in the queue of those that are to be cut
-  Transfer* in_packet = nullptr;  ///< the next small put of its packet
+  Stream* next = nullptr;       ///< in the queue of those that are to be cut
+  Stream* in_packet = nullptr;  ///< the next small put of its packet
   const std::byte* local = nullptr;
   std::uint64_t remote = 0;  ///< an address, of an answer 0
   std::size_t size = 0;
@@ -42,20 +42,20 @@ struct Get {
 };
 
 /// The first in, first out queue of them.
-class TransferQueue {
+class StreamQueue {
  public:
   bool empty() const noexcept { return first_ == nullptr; }
-  Transfer* first() const noexcept { return first_; }
-  void push(Transfer* transfer) noexcept {
-    transfer->next = nullptr;
-    (first_ == nullptr ? first_ : last_->next) = transfer;
-    last_ = transfer;
+  Stream* first() const noexcept { return first_; }
+  void push(Stream* added) noexcept {
+    added->next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = added;
+    last_ = added;
   }
   void pop() noexcept { first_ = first_->next; }
 
  private:
-  Transfer* first_ = nullptr;
-  Transfer* last_ = nullptr;
+  Stream* first_ = nullptr;
+  Stream* last_ = nullptr;
 };
 
 }  // namespace gex::net::udp
