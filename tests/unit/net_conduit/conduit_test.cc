@@ -227,6 +227,28 @@ std::set<std::string> files_in_shm() {
   return files;
 }
 
+/// Files of /dev/shm that a process has mapped or open: in use, and so not left behind.
+std::set<std::string> files_in_use() {
+  namespace fs = std::filesystem;
+  const std::string folder = "/dev/shm/";
+  std::set<std::string> files;
+  std::error_code ended;  // a process may end at any moment
+  for (const auto& process : fs::directory_iterator("/proc", ended)) {
+    std::ifstream maps(process.path() / "maps");
+    for (std::string line; std::getline(maps, line);) {
+      const std::size_t name = line.find(folder);
+      if (name != std::string::npos) files.insert(line.substr(name + folder.size()));
+    }
+    std::error_code unreadable;
+    for (fs::directory_iterator file(process.path() / "fd", unreadable), end;
+         !unreadable && file != end; file.increment(unreadable)) {
+      const std::string path = fs::read_symlink(file->path(), ended).string();
+      if (path.starts_with(folder)) files.insert(path.substr(folder.size()));
+    }
+  }
+  return files;
+}
+
 /// Mappings of shared files.
 std::size_t shared_mappings() {
   std::ifstream maps("/proc/self/maps");
@@ -258,11 +280,14 @@ TEST_P(ConduitPromise, NothingIsLeftAfterDetach) {
     EXPECT_EQ(shared_mappings(), mappings);
   });
   EXPECT_TRUE(outcome.succeeded()) << outcome.message;
-  // Other tests may run at the same time; what they make is gone after a while.
+  // The files of other tests, which may run at the same time, are in use, or soon removed.
   std::set<std::string> left;
   for (int tries = 0; tries < 50; ++tries) {
     left = files_in_shm();
     std::erase_if(left, [&](const std::string& file) { return before.contains(file); });
+    if (left.empty()) break;
+    const std::set<std::string> in_use = files_in_use();
+    std::erase_if(left, [&](const std::string& file) { return in_use.contains(file); });
     if (left.empty()) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
