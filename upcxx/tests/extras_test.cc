@@ -9,6 +9,7 @@
 #include <upcxx/extras/quiescence.hpp>
 #include <upcxx/extras/scan.hpp>
 #include <upcxx/extras/scatter.hpp>
+#include <upcxx/extras/wait_for.hpp>
 #include <upcxx/extras/work_queue.hpp>
 
 namespace {
@@ -157,6 +158,21 @@ void queue() {
   upcxx::barrier();
 }
 
+void limited() {
+  using namespace std::chrono_literals;
+  upcxx::promise<int> given;
+  const upcxx::future<int> awaited = given.get_future();
+  REQUIRE(!wait_for(awaited, 1ms));
+  // Progress is made whatever the limit, and an operation goes on behind it.
+  upcxx::master_persona().lpc_ff([&] { given.fulfill_result(7); });
+  REQUIRE(wait_for(awaited, 0s) && awaited.result() == 7);
+  const upcxx::future<int> answer = upcxx::rpc((me() + 1) % n(), [] { return me(); });
+  while (!wait_for(answer, 1us)) {
+  }
+  REQUIRE(answer.result() == (me() + 1) % n());
+  upcxx::barrier();
+}
+
 }  // namespace
 
 int main() {
@@ -168,6 +184,7 @@ int main() {
   map();
   array();
   queue();
+  limited();
   upcxx::finalize();
   return 0;
 }
