@@ -1,9 +1,36 @@
 // Variables of the environment: networks, malformed values, unknown names.
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "lifecycle.h"
 
 namespace lifecycle_test {
 namespace {
+
+/// A port of UDP, at all addresses, that is taken as long as this is there.
+class TakenPort {
+ public:
+  TakenPort() : socket_(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    socklen_t length = sizeof place;
+    auto* const address = reinterpret_cast<sockaddr*>(&place);
+    EXPECT_EQ(bind(socket_, address, length), 0);
+    EXPECT_EQ(getsockname(socket_, address, &length), 0);
+    number_ = std::to_string(ntohs(place.sin_port));
+  }
+  TakenPort(const TakenPort&) = delete;
+  TakenPort& operator=(const TakenPort&) = delete;
+  ~TakenPort() { close(socket_); }
+
+  const std::string& number() const { return number_; }
+
+ private:
+  int socket_;
+  std::string number_;
+};
 
 /// The ways to start a job of `ranks`.
 std::vector<Command> jobs(int ranks, const std::vector<std::string>& scenario) {
@@ -37,16 +64,17 @@ TEST(Environment, TheConduitOfTheCommandLineWins) {
 TEST(Environment, WhatUdpCannotUseIsNamedWithTheVariable) {
   struct Wrong {
     const char* variable;
-    const char* value;
-    const char* line;
+    std::string value;
+    std::string line;
   };
+  const TakenPort taken;
+  const std::string of_port = ", port " + taken.number() + ": Address already in use; ";
   for (const Wrong& wrong :
        {Wrong{"GEX_UDP_INTERFACE", "eth77",
               "this host has no interface, address or subnet eth77; there are "},
         Wrong{"GEX_UDP_MTU", "500", "GEX_UDP_MTU='500' is not a number of bytes from 576"},
-        // One port is not enough for two ranks.
-        Wrong{"GEX_UDP_PORTS", "45671", ", port 45671: Address already in use; GEX_UDP_PORTS "},
-        Wrong{"GEX_PORTS", "45672", ", port 45672: Address already in use; GEX_PORTS "},
+        Wrong{"GEX_UDP_PORTS", taken.number(), of_port + "GEX_UDP_PORTS "},
+        Wrong{"GEX_PORTS", taken.number(), of_port + "GEX_PORTS "},
         Wrong{"GEX_UDP_AUTHENTICATE", "all", "GEX_UDP_AUTHENTICATE='all' is not payload or header"},
         Wrong{"GASNET_NETWORKDEPTH", "-1",
               "GASNET_NETWORKDEPTH='-1' is not a number of requests"}}) {
