@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "job/limits.h"
 #include "job/protocol.h"
 #include "modes.h"
 
@@ -179,6 +180,8 @@ TEST(CommandLine, HelpAndVersion) {
                                    "--debugger", "--verbose", "--version"}) {
     EXPECT_GE(lines_with(help.output, option), 1) << option;
   }
+  const std::string ranks = "number of ranks, 1 to " + std::to_string(gex::job::max_ranks) + "\n";
+  EXPECT_NE(help.output.find(ranks), std::string::npos) << help.output;
   const std::size_t statuses = help.output.find("\nExit status: ");
   ASSERT_NE(statuses, std::string::npos);
   for (const char* const status : {" 1 ", " 2 ", " 124 ", " 126 ", " 127 ", "128+S"}) {
