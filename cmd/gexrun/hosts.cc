@@ -28,10 +28,12 @@ std::string listed(const std::vector<HostSlots>& hosts) {
 }
 
 void report_unused(const Allocation& allocation, const std::string& why) {
+  const std::string number =
+      allocation.host_count == 0 ? "" : std::to_string(allocation.host_count) + " ";
   gex::launch::report(name,
-                      "all ranks run on this host; the %u hosts of %s are used only if they are "
+                      "all ranks run on this host; the %shosts of %s are used only if they are "
                       "named (--hosts, --hostfile), or under srun, mpirun or mpiexec: %s",
-                      allocation.host_count, allocation.system.c_str(), why.c_str());
+                      number.c_str(), allocation.system.c_str(), why.c_str());
 }
 
 /// The batch system's own command, if it is installed, needs no keys and counts what is used.
@@ -75,7 +77,7 @@ Hosts choose_hosts(const Options& options, bool nested) {
   const std::optional<Allocation> allocation = gex::launch::allocation();
   if (!allocation || is_this_host_alone(*allocation)) return hosts;
   if (allocation->hosts.empty())
-    report_unused(*allocation, allocation->hosts_from + " does not list them in a known form");
+    report_unused(*allocation, allocation->why_no_hosts);
   else if (options.debugger == Debugger::gdb)
     report_unused(*allocation, "--debugger gdb works on this host only");
   else

@@ -26,6 +26,7 @@ TEST(HostList, ExpandsRangesWithTheirLeadingZeros) {
   EXPECT_EQ(expand_host_list("n[9-11]"), Names({"n9", "n10", "n11"}));
   EXPECT_EQ(expand_host_list("r[1-2]n[1,3]-ib"),
             Names({"r1n1-ib", "r1n3-ib", "r2n1-ib", "r2n3-ib"}));
+  EXPECT_EQ(expand_host_list("a[1-2],b[7-8]c,d"), Names({"a1", "a2", "b7c", "b8c", "d"}));
 }
 
 TEST(HostList, RefusesAnythingElse) {
@@ -71,14 +72,17 @@ class AllocationTest : public testing::Test {
                                    "SLURM_JOB_CPUS_PER_NODE",
                                    "PBS_JOBID",
                                    "PBS_NODEFILE",
+                                   "PBS_NUM_PPN",
                                    "LSB_JOBID",
                                    "LSB_DJOB_HOSTFILE",
                                    "LSB_MCPU_HOSTS",
                                    "LSB_HOSTS",
+                                   "CSM_ALLOCATION_ID",
                                    "JOB_ID",
                                    "PE_HOSTFILE",
                                    "COBALT_JOBID",
                                    "COBALT_NODEFILE",
+                                   "COBALT_JOBSIZE",
                                    "OAR_JOB_ID",
                                    "OAR_NODEFILE",
                                    "FLUX_JOB_ID",
@@ -142,11 +146,77 @@ TEST_F(AllocationTest, WhoseHostsAreNotListedHasTheirNumber) {
   set({{"FLUX_JOB_ID", "f7"}, {"FLUX_JOB_NNODES", "4"}});
   EXPECT_EQ(hosts_of(allocation()), "");
   EXPECT_EQ(allocation()->host_count, 4U);
-  // A name that a remote shell would read as an option.
-  set({{"LSB_JOBID", "7"}, {"LSB_HOSTS", "n1 -oProxyCommand=x"}});
-  EXPECT_EQ(hosts_of(allocation()), "none");
+  set({{"COBALT_JOBID", "7"}, {"COBALT_JOBSIZE", "4"}});
+  EXPECT_EQ(hosts_of(allocation()), "");
+  EXPECT_EQ(allocation()->host_count, 4U);
   set({{"JOB_ID", "7"}});
   EXPECT_EQ(hosts_of(allocation()), "none");
+}
+
+// As on a machine where CSM manages the hosts of LSF's jobs: the script's host comes first.
+TEST_F(AllocationTest, OfLsfUnderCsmIsWithoutTheHostOfTheScript) {
+  set({{"LSB_JOBID", "7"},
+       {"CSM_ALLOCATION_ID", "9"},
+       {"LSB_DJOB_HOSTFILE", file("batch1\nn1\nn1\nn2\nn2\n")},
+       {"LSB_MCPU_HOSTS", "batch1 1 n1 2 n2 2"},
+       {"LSB_HOSTS", "batch1 n1 n1 n2 n2"}});
+  for (const char* const list : {"LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS", "LSB_HOSTS"}) {
+    EXPECT_EQ(hosts_of(allocation()), "n1:2 n2:2") << list;
+    EXPECT_EQ(allocation()->host_count, 2U);
+    EXPECT_EQ(allocation()->hosts_from, list);
+    EXPECT_TRUE(allocation()->remote_start.empty()) << "blaunch needs LSF's daemons";
+    ::unsetenv(list);
+  }
+  // The script may run on the first of the hosts.
+  ::setenv("LSB_MCPU_HOSTS", "n1 2 n2 2", 1);
+  EXPECT_EQ(hosts_of(allocation()), "n1:2 n2:2");
+  ::setenv("LSB_MCPU_HOSTS", "n1 1", 1);
+  EXPECT_EQ(hosts_of(allocation()), "n1:1");
+}
+
+TEST_F(AllocationTest, OfTorqueMayHaveItsSlotsInAVariable) {
+  set({{"PBS_JOBID", "7"}, {"PBS_NUM_PPN", "4"}, {"PBS_NODEFILE", file("n1\nn2\n")}});
+  EXPECT_EQ(hosts_of(allocation()), "n1:4 n2:4");
+  set({{"PBS_JOBID", "7"}, {"PBS_NUM_PPN", "2"}, {"PBS_NODEFILE", file("n1\nn1\nn2\nn2\n")}});
+  EXPECT_EQ(hosts_of(allocation()), "n1:2 n2:2");
+}
+
+TEST_F(AllocationTest, MayHaveAFileOfLinesWithCarriageReturns) {
+  set({{"PBS_JOBID", "7"}, {"PBS_NODEFILE", file("n1\r\nn1\r\n\r\nn2\r\n")}});
+  EXPECT_EQ(hosts_of(allocation()), "n1:2 n2:1");
+  set({{"JOB_ID", "7"}, {"PE_HOSTFILE", file("n1 4 all.q UNDEFINED\r\nn2 2\r\n")}});
+  EXPECT_EQ(hosts_of(allocation()), "n1:4 n2:2");
+}
+
+TEST_F(AllocationTest, WhoseListCannotBeReadHasTheReason) {
+  const auto reason = [this](const char* job, const char* variable, const std::string& value) {
+    set({{job, "7"}, {variable, value}});
+    const auto found = allocation();
+    EXPECT_TRUE(found && found->hosts.empty()) << value;
+    return found ? found->why_no_hosts : "none";
+  };
+  EXPECT_EQ(reason("PBS_JOBID", "PBS_NODEFILE", "/nowhere/nodes"),
+            "PBS_NODEFILE=/nowhere/nodes cannot be read: No such file or directory");
+  EXPECT_EQ(reason("PBS_JOBID", "PBS_NODEFILE", "/tmp"),
+            "PBS_NODEFILE=/tmp cannot be read: Is a directory");
+  EXPECT_EQ(reason("PBS_JOBID", "PBS_NODEFILE", file("\n")),
+            "PBS_NODEFILE=" + file("\n") + " lists no host");
+  EXPECT_EQ(reason("PBS_JOBID", "PBS_NODEFILE", file("n1\n\x7f\x45LF\x01\n")),
+            "PBS_NODEFILE=" + file("n1\n\x7f\x45LF\x01\n") + ": no host is '?ELF?'");
+  EXPECT_EQ(reason("JOB_ID", "PE_HOSTFILE", file("n1 four\n")),
+            "PE_HOSTFILE=" + file("n1 four\n") + ": 'n1 four' is not a host and its slots");
+  EXPECT_EQ(reason("LSB_JOBID", "LSB_MCPU_HOSTS", "n1 4 n2"),
+            "LSB_MCPU_HOSTS: 'n2 ' is not a host and its slots");
+  // A name that a remote shell would read as an option.
+  EXPECT_EQ(reason("LSB_JOBID", "LSB_HOSTS", "n1 -oProxyCommand=x"),
+            "LSB_HOSTS: no host is '-oProxyCommand=x'");
+  EXPECT_EQ(reason("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "n[1-"),
+            "SLURM_JOB_NODELIST='n[1-' is not a list of hosts");
+  EXPECT_EQ(reason("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "-n[1-2]"),
+            "SLURM_JOB_NODELIST: no host is '-n1'");
+  // Another variable's list takes its place.
+  set({{"LSB_JOBID", "7"}, {"LSB_DJOB_HOSTFILE", "/nowhere"}, {"LSB_HOSTS", "n1"}});
+  EXPECT_EQ(hosts_of(allocation()), "n1:1");
 }
 
 TEST_F(AllocationTest, DetectsThatThisHostIsAlone) {

@@ -1,9 +1,10 @@
 #include "launch/map/allocation.h"
 
-#include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <string_view>
 
@@ -40,18 +41,19 @@ const std::vector<std::string> by_srun = {
     "--ntasks=1", "--mpi=none", "--cpu-bind=none", "--kill-on-bad-exit=0",
     "--nodelist"};
 
-/// It takes the number of a line of PBS_NODEFILE for the host.
-constexpr const char* by_pbsdsh = "pbsdsh";
+constexpr const char* pbs = "PBS_JOBID";
+constexpr const char* lsf = "LSB_JOBID";
 
 const BatchSystem systems[] = {
     {"Slurm", "SLURM_JOB_ID", List::ranges, "SLURM_JOB_NODELIST", by_srun},
     {"Slurm", "SLURM_JOB_ID", List::ranges, "SLURM_NODELIST", by_srun},
-    {"PBS", "PBS_JOBID", List::file, "PBS_NODEFILE", {by_pbsdsh, "-n"}},
-    {"LSF", "LSB_JOBID", List::file, "LSB_DJOB_HOSTFILE", {"blaunch"}},
-    {"LSF", "LSB_JOBID", List::pairs, "LSB_MCPU_HOSTS", {"blaunch"}},
-    {"LSF", "LSB_JOBID", List::words, "LSB_HOSTS", {"blaunch"}},
+    {"PBS", pbs, List::file, "PBS_NODEFILE", {"pbsdsh", "-n"}},
+    {"LSF", lsf, List::file, "LSB_DJOB_HOSTFILE", {"blaunch"}},
+    {"LSF", lsf, List::pairs, "LSB_MCPU_HOSTS", {"blaunch"}},
+    {"LSF", lsf, List::words, "LSB_HOSTS", {"blaunch"}},
     {"Grid Engine", "JOB_ID", List::slot_file, "PE_HOSTFILE", {"qrsh", "-inherit"}},
     {"Cobalt", "COBALT_JOBID", List::file, "COBALT_NODEFILE", {}},
+    {"Cobalt", "COBALT_JOBID", List::count, "COBALT_JOBSIZE", {}},
     {"OAR", "OAR_JOB_ID", List::file, "OAR_NODEFILE", {"oarsh"}},
     {"Flux", "FLUX_JOB_ID", List::count, "FLUX_JOB_NNODES", {}},
 };
@@ -64,19 +66,6 @@ const char* value_of(const char* variable) {
 bool parse_slots(std::string_view text, std::uint32_t& number) {
   const auto [rest, error] = std::from_chars(text.begin(), text.end(), number);
   return error == std::errc() && rest == text.end() && number > 0;
-}
-
-/// Adds a host, or slots to one that is there. A name that the remote shell would take for an
-/// option makes the list invalid.
-bool add_slots(const std::string& name, std::uint32_t slots, std::vector<HostSlots>& hosts) {
-  if (name.front() == '-') return false;
-  const auto same = [&name](const HostSlots& host) { return host.name == name; };
-  const auto found = std::find_if(hosts.begin(), hosts.end(), same);
-  if (found == hosts.end())
-    hosts.push_back({name, slots});
-  else
-    found->slots += slots;
-  return true;
 }
 
 /// Slurm gives the slots of tasks where tasks were asked for, and else one for each processor.
@@ -92,30 +81,70 @@ std::vector<std::uint32_t> slots_of_slurm(std::size_t hosts) {
   return std::vector<std::uint32_t>(hosts, 1);
 }
 
-std::vector<HostSlots> hosts_of_ranges(const char* value) {
+/// The hosts of a list, or why it has none.
+struct Listed {
+  std::vector<HostSlots> hosts;
+  std::string why_none;
+};
+
+Listed hosts_of_ranges(const char* value) {
   const auto names = expand_host_list(value);
-  if (!names) return {};
+  if (!names) return {{}, "=" + in_quotes(value) + " is not a list of hosts"};
   const std::vector<std::uint32_t> slots = slots_of_slurm(names->size());
   std::vector<HostSlots> hosts;
   for (std::size_t i = 0; i < names->size(); ++i)
-    if (!add_slots((*names)[i], slots[i], hosts)) return {};
-  return hosts;
+    if (!add_host((*names)[i], slots[i], hosts))
+      return {{}, ": no host is " + in_quotes((*names)[i])};
+  return {std::move(hosts), {}};
 }
 
-std::vector<HostSlots> hosts_in(List list, const char* value) {
-  if (list == List::ranges) return hosts_of_ranges(value);
-  if (list == List::count) return {};
-  const bool by_line = list == List::file || list == List::slot_file;
-  const bool with_slots = list == List::pairs || list == List::slot_file;
-  std::istringstream text(by_line ? os::read_file(value).value_or("") : value);
+/// The hosts of names, each by itself or before its slots, one a line or between blanks.
+Listed hosts_of_words(const std::string& words, bool with_slots, bool by_line) {
+  std::istringstream text(words);
   std::vector<HostSlots> hosts;
-  for (std::string name, number, rest; text >> name;) {
+  for (std::string name, rest; text >> name;) {
     std::uint32_t slots = 1;
-    if (with_slots && (!(text >> number) || !parse_slots(number, slots))) return {};
+    std::string number;
+    if (with_slots && (!(text >> number) || !parse_slots(number, slots))) {
+      name.append(" ").append(number);
+      return {{}, ": " + in_quotes(name) + " is not a host and its slots"};
+    }
     if (by_line) std::getline(text, rest);
-    if (!add_slots(name, slots, hosts)) return {};
+    if (!add_host(name, slots, hosts)) return {{}, ": no host is " + in_quotes(name)};
   }
-  return hosts;
+  if (hosts.empty()) return {{}, " lists no host"};
+  return {std::move(hosts), {}};
+}
+
+/// `why_none` continues with the variable's name.
+Listed hosts_in(List list, const char* value) {
+  if (list == List::ranges) return hosts_of_ranges(value);
+  if (list == List::count) return {{}, " has only their number"};
+  const bool with_slots = list == List::pairs || list == List::slot_file;
+  if (list == List::words || list == List::pairs) return hosts_of_words(value, with_slots, false);
+  const std::string file = "=" + std::string(value);
+  const auto text = os::read_file(value);
+  if (!text) return {{}, file + " cannot be read: " + std::strerror(errno)};
+  Listed listed = hosts_of_words(*text, with_slots, true);
+  if (listed.hosts.empty()) listed.why_none.insert(0, file);
+  return listed;
+}
+
+/// Torque may list each host once, with the slots of all hosts in a variable.
+void set_slots_of_torque(std::vector<HostSlots>& hosts) {
+  const char* const value = value_of("PBS_NUM_PPN");
+  std::uint32_t slots = 0;
+  if (slots_of(hosts) != hosts.size() || value == nullptr || !parse_slots(value, slots)) return;
+  for (HostSlots& host : hosts) host.slots = slots;
+}
+
+/// Where IBM's CSM manages LSF's hosts, the first in the list is that of the batch script, with one
+/// slot, on which no ranks run; and the others lack the daemons that blaunch needs.
+void follow_csm(Allocation& found) {
+  if (value_of("CSM_ALLOCATION_ID") == nullptr) return;
+  found.remote_start.clear();
+  if (found.hosts.size() > 1 && found.hosts.front().slots == 1)
+    found.hosts.erase(found.hosts.begin());
 }
 
 /// The number of each host's first line, from 0.
@@ -164,10 +193,30 @@ std::optional<Allocation> flux_instance() {
   found.remote_start = {"flux", "exec"};
   for (std::size_t broker = 0; broker < names->size(); ++broker) {
     const std::string& name = (*names)[broker];
-    if (!add_slots(name, 1, found.hosts)) return std::nullopt;
+    if (!add_host(name, 1, found.hosts)) return std::nullopt;
     found.start_words.try_emplace(name, "--rank=" + std::to_string(broker));
   }
   found.host_count = static_cast<std::uint32_t>(found.hosts.size());
+  return found;
+}
+
+Allocation read_allocation(const BatchSystem& system, const char* job, const char* list) {
+  Allocation found;
+  found.system = std::string(system.name) + " job " + job;
+  found.hosts_from = system.hosts;
+  Listed listed = hosts_in(system.list, list);
+  found.hosts = std::move(listed.hosts);
+  found.why_no_hosts = listed.why_none.empty() ? "" : system.hosts + listed.why_none;
+  found.remote_start = system.remote_start;
+  if (system.job == pbs) {
+    // pbsdsh takes the number of a line of PBS_NODEFILE for the host.
+    set_slots_of_torque(found.hosts);
+    found.start_words = lines_of_hosts(list);
+    found.passes_streams = false;
+  }
+  if (system.job == lsf) follow_csm(found);
+  found.host_count = found.hosts.empty() ? number_of_hosts(system)
+                                         : static_cast<std::uint32_t>(found.hosts.size());
   return found;
 }
 
@@ -175,24 +224,16 @@ std::optional<Allocation> flux_instance() {
 
 std::optional<Allocation> allocation() {
   if (auto instance = flux_instance()) return instance;
+  std::optional<Allocation> without_hosts;
   for (const BatchSystem& system : systems) {
     const char* const job = value_of(system.job);
     const char* const list = value_of(system.hosts);
     if (job == nullptr || list == nullptr) continue;
-    Allocation found;
-    found.system = std::string(system.name) + " job " + job;
-    found.hosts_from = system.hosts;
-    found.hosts = hosts_in(system.list, list);
-    found.host_count = found.hosts.empty() ? number_of_hosts(system)
-                                           : static_cast<std::uint32_t>(found.hosts.size());
-    found.remote_start = system.remote_start;
-    if (!found.remote_start.empty() && found.remote_start.front() == by_pbsdsh) {
-      found.start_words = lines_of_hosts(list);
-      found.passes_streams = false;
-    }
-    if (found.host_count > 0) return found;
+    Allocation found = read_allocation(system, job, list);
+    if (!found.hosts.empty()) return found;
+    if (!without_hosts) without_hosts = std::move(found);
   }
-  return std::nullopt;
+  return without_hosts;
 }
 
 bool is_this_host_alone(const Allocation& allocation) {

@@ -13,10 +13,11 @@
 namespace gex::launch {
 
 struct Allocation {
-  std::string system;      ///< "Slurm job 7"
-  std::string hosts_from;  ///< the variable that lists the hosts: "SLURM_JOB_NODELIST"
-  std::uint32_t host_count = 0;
+  std::string system;            ///< "Slurm job 7"
+  std::string hosts_from;        ///< the variable that lists the hosts: "SLURM_JOB_NODELIST"
+  std::uint32_t host_count = 0;  ///< 0: it is not known
   std::vector<HostSlots> hosts;  ///< empty if the list cannot be read
+  std::string why_no_hosts;      ///< "PBS_NODEFILE=/a cannot be read: No such file or directory"
   /// The system's own command that starts a program on a host: the words before the host's name. It
   /// leaves the program's words alone. Empty if the system has none.
   std::vector<std::string> remote_start;
@@ -27,6 +28,7 @@ struct Allocation {
 };
 
 /// The allocation that the environment describes (Slurm, PBS, LSF, Grid Engine, Cobalt, OAR, Flux).
+/// One whose hosts can be read comes before others.
 std::optional<Allocation> allocation();
 
 /// This host is the only one of the allocation, as far as it is known.

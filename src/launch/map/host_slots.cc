@@ -13,27 +13,11 @@ namespace gex::launch {
 
 namespace {
 
-/// Adds one host; returns false if it is invalid.
+/// Adds a host with the number of slots that the text has; false if either is invalid.
 bool add(std::string_view name, std::string_view slots, std::vector<HostSlots>& hosts) {
   std::uint32_t count = 0;
   const auto [rest, error] = std::from_chars(slots.begin(), slots.end(), count);
-  if (error != std::errc() || rest != slots.end() || count > job::max_ranks) return false;
-  // ssh would parse a name that begins with a dash as an option.
-  if (name.empty() || name.front() == '-') return false;
-  // A file of something else, as of a program, has bytes that no name has.
-  const auto is_of_name = [](char one) {
-    return static_cast<unsigned char>(one) > ' ' && one != 0x7f;
-  };
-  if (!std::all_of(name.begin(), name.end(), is_of_name)) return false;
-  const auto same = [name](const HostSlots& host) { return host.name == name; };
-  const auto found = std::find_if(hosts.begin(), hosts.end(), same);
-  if (count == 0) return true;  // listed, and not to be used
-  if (found != hosts.end()) {
-    found->slots += count;
-  } else {
-    hosts.push_back({std::string(name), count});
-  }
-  return true;
+  return error == std::errc() && rest == slots.end() && add_host(name, count, hosts);
 }
 
 /// An entry has one of these mistakes.
@@ -106,17 +90,8 @@ Mistake add_line(std::string_view line, std::vector<HostSlots>& hosts) {
   return add(name, slots.empty() ? "1" : slots, hosts) ? Mistake::none : Mistake::form;
 }
 
-/// The text as a message shows it, also if the file has other bytes than text.
-std::string shown(std::string_view text) {
-  constexpr std::size_t max_shown = 60;
-  std::string result;
-  for (const char one : text.substr(0, max_shown))
-    result += static_cast<unsigned char>(one) < ' ' || one == 0x7f ? '?' : one;
-  return result + (text.size() > max_shown ? "..." : "");
-}
-
 std::string describe(Mistake mistake, std::string_view entry, const char* forms) {
-  const std::string text = "'" + shown(entry) + "' ";
+  const std::string text = in_quotes(entry) + " ";
   if (mistake == Mistake::form) return text + "is neither " + forms;
   const std::string name(entry.substr(0, entry.rfind(':')));
   return text + "may be an address, or an address and slots: write [" + std::string(entry) +
@@ -124,6 +99,34 @@ std::string describe(Mistake mistake, std::string_view entry, const char* forms)
 }
 
 }  // namespace
+
+bool add_host(std::string_view name, std::uint32_t slots, std::vector<HostSlots>& hosts) {
+  if (slots > job::max_ranks) return false;
+  // ssh would parse a name that begins with a dash as an option.
+  if (name.empty() || name.front() == '-') return false;
+  // A file of something else, as of a program, has bytes that no name has.
+  const auto is_of_name = [](char one) {
+    return static_cast<unsigned char>(one) > ' ' && one != 0x7f;
+  };
+  if (!std::all_of(name.begin(), name.end(), is_of_name)) return false;
+  if (slots == 0) return true;
+  const auto same = [name](const HostSlots& host) { return host.name == name; };
+  // A list of a host's slots has them one after the other.
+  const auto found = std::find_if(hosts.rbegin(), hosts.rend(), same);
+  if (found != hosts.rend())
+    found->slots += slots;
+  else
+    hosts.push_back({std::string(name), slots});
+  return true;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t max_shown = 60;
+  std::string result = "'";
+  for (const char one : text.substr(0, max_shown))
+    result += static_cast<unsigned char>(one) < ' ' || one == 0x7f ? '?' : one;
+  return result + (text.size() > max_shown ? "...'" : "'");
+}
 
 std::string add_hosts(std::string_view list, std::vector<HostSlots>& hosts) {
   const std::string_view all = list;
@@ -134,7 +137,7 @@ std::string add_hosts(std::string_view list, std::vector<HostSlots>& hosts) {
     if (const Mistake mistake = add_entry(entry, hosts); mistake != Mistake::none)
       return describe(mistake, entry, "NAME nor NAME:SLOTS");
     if (comma == list.npos)
-      return slots_of(hosts) == before ? "'" + shown(all) + "' has no slots" : "";
+      return slots_of(hosts) == before ? in_quotes(all) + " has no slots" : "";
     list.remove_prefix(comma + 1);
   }
 }

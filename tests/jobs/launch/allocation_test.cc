@@ -228,5 +228,18 @@ TEST(Allocation, WhoseHostsAreNotListedIsReported) {
       << outcome.error;
 }
 
+TEST(Allocation, WhoseFileCannotBeReadIsReported) {
+  const Outcome outcome = Command({gexrun, "-n", "2", probe, "who"})
+                              .variable("PBS_JOBID", "7")
+                              .variable("PBS_NODEFILE", "/nowhere/nodes")
+                              .run();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(places(outcome, "host 0"), 2) << outcome.output;
+  EXPECT_EQ(outcome.error,
+            "gexrun: all ranks run on this host; the hosts of PBS job 7 are used only if they are "
+            "named (--hosts, --hostfile), or under srun, mpirun or mpiexec: "
+            "PBS_NODEFILE=/nowhere/nodes cannot be read: No such file or directory\n");
+}
+
 }  // namespace
 }  // namespace launch_test
