@@ -64,7 +64,8 @@ void Links::set_up_lane(RingLane& lane, std::uint32_t number) {
     link.open = number == 0;
     link.waiters = &neighborhood.waiters_bell(member);
     if (member == me) continue;
-    if (!self.progress_threads.empty() && self.progress_threads[neighborhood.members()[member]])
+    if (!self.progress_threads.empty() &&
+        self.progress_threads[self.own_host.index_of(neighborhood.members()[member])])
       link.bell = &neighborhood.doorbell(member);
     lane.by_jobrank[neighborhood.members()[member]] = &link;
     if (!pairs()) continue;

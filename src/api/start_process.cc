@@ -107,57 +107,45 @@ struct Agreed {
 Agreed agree_on_counts() {
   struct Announced {
     os::CoreShare share;
-    shm::ControlCounts counts;
-    std::uint32_t progress_thread;
-    std::uint32_t reports_pairs;
-    std::uint32_t requires_ways;
     std::uint32_t processors;
-    Wish leaders_in_collectives;
+    std::uint32_t progress_thread;
   };
   Process& self = process();
   job::Job& job = *self.job;
-  Announced mine{os::core_share(),
-                 {1, shm::min_team_slots, job.size()},
-                 has_progress_thread() ? 1U : 0U,
-                 env::boolean(env::Variable::verbose) ? 1U : 0U,
-                 env::value(env::Variable::require) ? 1U : 0U,
-                 os::cpu_count(),
-                 wish_of(env::Variable::coll_leaders)};
-  mine.counts = {wanted_lanes(mine.share),
-                 shm::TeamSlots::count_within(share_of_limits(), own_neighborhood_size()),
-                 job.size()};
-  const job::Exchanged exchanged = job.exchange(std::as_bytes(std::span(&mine, 1)));
-  const auto announcements = exchanged.values<Announced>();
-  const auto usable_cores_of = [&](const job::RankSet& host) {
-    std::vector<os::CoreShare> shares;
-    for (const std::uint32_t rank : host) shares.push_back(announcements[rank].share);
-    return std::min(os::usable_cores(shares), announcements[host.front()].processors);
-  };
-  self.usable_cores = usable_cores_of(own_host());
+  const Announced mine{os::core_share(), os::cpu_count(), has_progress_thread() ? 1U : 0U};
+  const job::Exchanged exchanged = job.exchange_on_host(std::as_bytes(std::span(&mine, 1)));
+  const auto neighbors = exchanged.values<Announced>();
+  std::vector<os::CoreShare> shares;
+  for (const Announced& one : neighbors) shares.push_back(one.share);
+  self.usable_cores = std::min(os::usable_cores(shares), neighbors.front().processors);
   self.crowded = own_host().size() > self.usable_cores;
-  self.any_crowded = std::ranges::any_of(self.placement.hosts(), [&](const job::RankSet& host) {
-    return host.size() > usable_cores_of(host);
-  });
   set_oversubscribed(self.crowded);
-  const auto any = [&](std::uint32_t Announced::*wish) {
-    return std::ranges::any_of(announcements, [&](const Announced& one) { return one.*wish != 0; });
-  };
-  if (any(&Announced::progress_thread)) {
-    for (const Announced& one : announcements)
+  if (std::ranges::any_of(neighbors, [](const Announced& one) { return one.progress_thread != 0; }))
+    for (const Announced& one : neighbors)
       self.progress_threads.push_back(one.progress_thread != 0);
-  }
-  const auto wished = std::ranges::find_if(
-      announcements, [](const Announced& one) { return one.leaders_in_collectives != Wish::none; });
-  if (wished != announcements.end())
-    self.leaders_in_collectives = wished->leaders_in_collectives == Wish::yes;
   // Before there are other threads, with which it takes long.
   os::enable_shared_fence();
-  self.reports_pairs = any(&Announced::reports_pairs);
-  shm::ControlCounts agreed{0, shm::max_team_slots, job.size()};
-  for (const Announced& one : announcements)
-    agreed = {std::max(agreed.lanes, one.counts.lanes),
-              std::min(agreed.team_slots, one.counts.team_slots), job.size()};
-  return {agreed, any(&Announced::requires_ways)};
+
+  // The least of each: 0 where any rank has it, and the wish of the lowest rank that has one.
+  constexpr std::uint64_t nothing = ~std::uint64_t{0};
+  const Wish leaders = wish_of(env::Variable::coll_leaders);
+  std::uint64_t least[] = {nothing - wanted_lanes(mine.share),
+                           shm::TeamSlots::count_within(share_of_limits(), own_neighborhood_size()),
+                           self.crowded ? 0U : 1U,
+                           env::boolean(env::Variable::verbose) ? 0U : 1U,
+                           env::value(env::Variable::require) ? 0U : 1U,
+                           leaders == Wish::none
+                               ? nothing
+                               : std::uint64_t{job.rank()} << 1 | (leaders == Wish::yes ? 1U : 0U)};
+  job.least(least);
+  const auto [lanes_left, team_slots, no_crowded, no_verbose, no_require, leaders_wish] = least;
+  self.any_crowded = no_crowded == 0;
+  self.reports_pairs = no_verbose == 0;
+  if (leaders_wish != nothing) self.leaders_in_collectives = (leaders_wish & 1) != 0;
+  return {{static_cast<std::uint32_t>(nothing - lanes_left),
+           static_cast<std::uint32_t>(std::min(team_slots, std::uint64_t{shm::max_team_slots})),
+           job.size()},
+          no_require == 0};
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ struct Process {
   /// GEX_COLL_LEADERS, of the lowest rank that has it; equal at all ranks.
   std::optional<bool> leaders_in_collectives;
   bool threaded = false;  ///< PAR: calls may come from several threads at once
-  /// By jobrank: the rank has a progress thread, or will (core/progress_thread.h). Empty: none has.
+  /// By index in `own_host`: the rank has a progress thread, or will (core/progress_thread.h).
+  /// Empty: none has.
   std::vector<bool> progress_threads;
 };
 

@@ -200,7 +200,7 @@ bool take() noexcept {
 
 bool has_progress_thread() noexcept {
   const std::vector<bool>& ranks = process().progress_threads;
-  return !ranks.empty() && ranks[gex_proc_.jobrank];
+  return !ranks.empty() && ranks[own_host().index_of(gex_proc_.jobrank)];
 }
 
 void start_progress_thread() noexcept {

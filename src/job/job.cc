@@ -20,6 +20,7 @@
 #include "job/launch_hook.h"
 #include "job/limits.h"
 #include "job/line_output.h"
+#include "job/packed_table.h"
 #include "job/place.h"
 #include "job/rank_state.h"
 #include "job/rank_status.h"
@@ -99,28 +100,31 @@ void join_guardian(RankState& self) {
   send(self, hello);
   // What a frame's payload lies in is used by the next.
   os::FileDescriptor page;
-  std::vector<std::uint32_t> hosts;
-  for (std::size_t received = 0, total = 1; received < total;) {
+  std::vector<std::byte> packed;
+  for (std::size_t total = 1; packed.size() < total;) {
     Received welcome = receive(self, FrameKind::welcome);
-    if (received == 0) {
+    if (packed.empty()) {
       if (!welcome.descriptor) fatal("the job's guardian sent no job page");
       page = std::move(welcome.descriptor);
       total = welcome.header.total;
-      hosts.resize(std::min<std::size_t>(total / sizeof(std::uint32_t), max_ranks));
     }
-    const auto bytes = std::as_writable_bytes(std::span(hosts));
-    if (welcome.header.total != bytes.size() || welcome.header.offset != received ||
-        welcome.payload.empty() || welcome.payload.size() > bytes.size() - received)
+    if (welcome.header.total != total || welcome.header.offset != packed.size() ||
+        welcome.payload.empty() || welcome.payload.size() > total - packed.size())
       fatal("the job's guardian sent an invalid list of hosts");
-    std::ranges::copy(welcome.payload, bytes.begin() + static_cast<std::ptrdiff_t>(received));
-    received += welcome.payload.size();
+    packed.insert(packed.end(), welcome.payload.begin(), welcome.payload.end());
   }
-  if (hosts.size() != self.size && self.rank != Ending::by_guardian) {
-    fatal("the job's guardian sent an invalid list of hosts");
+  // A process that has lost its rank lacks the job's size too.
+  std::vector<std::uint32_t> hosts(self.rank != Ending::by_guardian ? self.size : 0);
+  if (!hosts.empty()) {
+    const auto numbers = std::as_writable_bytes(std::span(hosts));
+    const auto table = unpack_table(packed, hosts.size(), numbers.size());
+    if (!table || table->size() != numbers.size())
+      fatal("the job's guardian sent an invalid list of hosts");
+    std::ranges::copy(*table, numbers.begin());
   }
   self.hosts = RankNumbers(hosts);
-  RankSet neighbors;  // empty if this process has lost its rank
-  if (self.rank != Ending::by_guardian) neighbors = self.hosts.ranks_of(self.hosts[self.rank]);
+  RankSet neighbors;
+  if (!hosts.empty()) neighbors = self.hosts.ranks_of(self.hosts[self.rank]);
   if (const int error = self.page.map(page.get(), neighbors.size()); error != 0) {
     fatal_system("cannot map the job's page of memory", error);
   }
@@ -389,13 +393,22 @@ Exchanged Job::exchange(std::span<const std::byte> mine) {
   return receive_result(self, mine.size() * self.size);
 }
 
+Exchanged Job::exchange_on_host(std::span<const std::byte> mine) {
+  RankState& self = state();
+  if (self.origin == Origin::singleton) return Exchanged({mine.begin(), mine.end()});
+  contribute(self, Exchange::on_host, mine);
+  return receive_result(self, mine.size() * self.hosts.ranks_of(self.hosts[self.rank]).size());
+}
+
 void Job::least(std::span<std::uint64_t> numbers) {
   RankState& self = state();
-  const auto bytes = std::as_writable_bytes(numbers);
-  if (bytes.size() > max_least) fatal("the least of %zu numbers of each rank", numbers.size());
   if (self.origin == Origin::singleton) return;
-  contribute(self, Exchange::least, bytes);
-  std::ranges::copy(receive_result(self, bytes.size()).bytes(), bytes.begin());
+  for (auto left = std::as_writable_bytes(numbers); !left.empty();) {
+    const auto bytes = left.first(std::min(left.size(), max_least));
+    contribute(self, Exchange::least, bytes);
+    std::ranges::copy(receive_result(self, bytes.size()).bytes(), bytes.begin());
+    left = left.subspan(bytes.size());
+  }
 }
 
 StartCounts Job::start_counts() const noexcept {

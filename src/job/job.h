@@ -31,7 +31,7 @@
 // The first status that is not 0 is the job's.
 // A process that the client has forked is not a rank; its end does not affect the job.
 //
-// Thread rules: `join`, `exchange`, `least`, `barrier` and `share_descriptor` from one thread at a
+// Thread rules: `join`, exchanges, `least`, `barrier` and `share_descriptor` from one thread at a
 // time; `end`, `end_at_once` and `ending` from anywhere, the first two also from signal handlers.
 
 #include <atomic>
@@ -76,9 +76,13 @@ class Job {
   /// As above; more than a kilobyte is not copied for each rank of a host.
   Exchanged exchange(std::span<const std::byte> mine);
 
-  /// Collective. Every rank gives as many numbers, at most 32; on return each of them is the least
-  /// that a rank has given in its place. A rank whose number does not count gives the largest there
-  /// is.
+  /// Collective over the job. As above, but only with what the ranks of this host give: nothing of
+  /// it is sent to other hosts.
+  Exchanged exchange_on_host(std::span<const std::byte> mine);
+
+  /// Collective. Every rank gives as many numbers; on return each of them is the least that a rank
+  /// has given in its place. A rank whose number does not count gives the largest there is. Takes
+  /// an exchange for each 32 of them.
   void least(std::span<std::uint64_t> numbers);
 
   /// From one thread at a time, as exchanges.

@@ -25,7 +25,7 @@
 
 namespace gex::job {
 
-inline constexpr std::uint32_t protocol_version = 7;
+inline constexpr std::uint32_t protocol_version = 8;
 
 /// Name of the guardian's process. A rank without GEX_JOB recognizes its guardian by it (job.cc).
 inline constexpr const char* guardian_name = "gex-guardian";
@@ -46,9 +46,8 @@ enum class FrameKind : std::uint32_t {
   wait_on_exited_rank,  ///< waits in a collective call for rank `first`, which has left
   status,               ///< the descriptor of its status (rank_status.h)
   // From the guardian.
-  welcome =
-      64,    ///< the job page, and the number of each rank's host (32 bits each), in pieces; the
-             ///< first lies in the socket before the rank starts
+  welcome = 64,  ///< the job page, and the number of each rank's host (32 bits each), packed
+  ///< (packed_table.h), in pieces; the first lies in the socket before the rank starts
   gathered,  ///< a piece of the result of an exchange, or the descriptor of a file with all of it
   shared,    ///< the descriptor (to all but the rank that gave it)
   release,   ///< every rank has left with 0 and may exit; `code` 1: finalize (job/finalizer.h)
@@ -74,7 +73,7 @@ enum class FrameKind : std::uint32_t {
   host_lost,
   host_fault,  ///< ends the job for an error of rank `first`; the payload is the text
   // From the root to a guardian. See Guardians.
-  job_gathered = 192,  ///< a piece of the result of an exchange
+  job_gathered = 192,  ///< a piece of the result of an exchange; `count` as of gather
   job_absent,          ///< `first`, `sequence`
   job_release,         ///< `code` as of release
   job_end,             ///< `code`, `first`, `death`; `count` is a Teardown
@@ -112,7 +111,7 @@ struct FrameHeader {
   std::uint64_t total = 0;     ///< gather, gathered: bytes of the whole
   std::uint64_t offset = 0;    ///< gather, gathered: where this piece belongs
   std::uint32_t first = 0;     ///< hello, and between guardians and root: a rank
-  std::uint32_t count = 0;     ///< gather, host_gather, leave, host_left, job_end
+  std::uint32_t count = 0;     ///< gather, host_gather, job_gathered, leave, host_left, job_end
   std::int32_t code = 0;       ///< leave, end, exec_failed, release
   /// share; between agents and root: the number of the host that the frame is from or for
   std::uint32_t owner = 0;
@@ -124,8 +123,9 @@ static_assert(sizeof(FrameHeader) == 48);
 
 /// The way in which the contributions to an exchange are combined.
 enum class Exchange : std::uint32_t {
-  all,    ///< all of them, in rank order
-  least,  ///< of numbers of 64 bits, each the least that a rank has given: as large for any job
+  all,      ///< all of them, in rank order
+  least,    ///< of numbers of 64 bits, each the least that a rank has given: as large for any job
+  on_host,  ///< those of the ranks of the same host; nothing is sent between hosts
 };
 
 /// Bytes of one rank's contribution to an exchange of `least`: one frame.

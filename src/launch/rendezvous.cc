@@ -5,15 +5,17 @@
 #include <functional>
 #include <new>
 
+#include "job/packed_table.h"
+
 namespace gex::launch {
 
-Gather::Gather(std::vector<job::RankSet> contributors) {
-  for (job::RankSet& ranks : contributors) received_.push_back({std::move(ranks), {}});
+Gather::Gather(std::vector<job::RankSet> contributors) : packs_(true) {
+  for (job::RankSet& ranks : contributors) received_.push_back({std::move(ranks), {}, {}});
   ranks_ = place();
 }
 
 Gather::Gather(const job::HostPart& part) {
-  for (const std::uint32_t rank : part.ranks) received_.push_back({{rank}, {}});
+  for (const std::uint32_t rank : part.ranks) received_.push_back({{rank}, {}, {}});
   ranks_ = place();
 }
 
@@ -43,7 +45,7 @@ void Gather::reassign(const job::RankSet& ranks, std::optional<std::uint32_t> co
   }
   if (contributor) received_[*contributor].ranks = ranks;
   const job::RankSet before = std::exchange(ranks_, place());
-  if (begun_ == 0 || kind_ != job::Exchange::all || ranks_ == before) return;
+  if (!is_sized_ || kind_ == job::Exchange::least || ranks_ == before) return;
   std::vector<std::byte> kept(each_ * ranks_.size());
   for (std::uint32_t i = 0; i < before.size(); ++i) {
     if (!ranks_.contains(before[i])) continue;
@@ -61,44 +63,75 @@ Fault Gather::add(std::uint32_t contributor, const job::FrameHeader& header,
     return "is at exchange " + std::to_string(header.sequence) + " while the job is at " +
            std::to_string(sequence_);
   }
-  const bool combines = header.count == static_cast<std::uint32_t>(job::Exchange::least);
-  const std::size_t parts = combines ? 1 : mine.places.size();
-  if (mine.ranks.empty() || header.total % parts != 0 || (header.count != 0 && !combines)) {
+  const auto kind = static_cast<job::Exchange>(header.count);
+  const bool combines = kind == job::Exchange::least;
+  const bool is_packed = packs_ && !combines;
+  const std::size_t parts = combines || is_packed ? 1 : mine.places.size();
+  const bool is_known = combines || kind == job::Exchange::all || kind == job::Exchange::on_host;
+  if (mine.ranks.empty() || header.total % parts != 0 || !is_known ||
+      (packs_ && kind == job::Exchange::on_host && header.total != 0)) {
     return "sent an exchange that does not fit its ranks";
   }
-  const std::uint64_t each = header.total / parts;
-  if (begun_ == 0) {
-    if (Fault wrong = begin(mine, header, each)) return wrong;
+  if (!is_packed) {
+    if (Fault wrong = check_size(mine, kind, header.total / parts)) return wrong;
   }
-  if (each != each_ || header.count != static_cast<std::uint32_t>(kind_)) {
-    return "exchanges " + std::to_string(each) + " bytes while rank " +
-           std::to_string(first_rank_) + " exchanges " + std::to_string(each_) +
-           (each == each_ ? " of another kind" : "");
-  }
-  if (header.offset != mine.bytes || payload.size() > header.total - mine.bytes ||
-      (payload.empty() && each_ != 0) || (combines && payload.size() != header.total)) {
-    return "sent a malformed piece of an exchange";
-  }
+  if (Fault wrong = check_piece(mine, header, payload)) return wrong;
   if (!mine.begun) {
     mine.begun = true;
     ++begun_;
   }
-  if (combines)
+  mine.finished = mine.bytes + payload.size() == header.total;
+  if (is_packed) {
+    if (Fault wrong = take_packed(mine, kind, payload, mine.finished)) return wrong;
+  } else if (combines) {
     combine(payload);
-  else
+  } else {
     scatter(mine, payload);
+  }
   mine.bytes += payload.size();
-  if (mine.bytes == header.total) {
-    mine.finished = true;
-    ++finished_;
+  finished_ += mine.finished ? 1 : 0;
+  return std::nullopt;
+}
+
+Fault Gather::check_piece(const Contribution& mine, const job::FrameHeader& header,
+                          std::span<const std::byte> payload) const {
+  const bool combines = static_cast<job::Exchange>(header.count) == job::Exchange::least;
+  if (header.offset != mine.bytes || payload.size() > header.total - mine.bytes ||
+      header.total > job::max_exchange + job::max_growth ||
+      (payload.empty() && header.total != 0) || (combines && payload.size() != header.total)) {
+    return "sent a malformed piece of an exchange";
   }
   return std::nullopt;
 }
 
+/// The first contributor determines how much a rank gives to the exchange.
+Fault Gather::check_size(const Contribution& mine, job::Exchange kind, std::uint64_t each) {
+  if (!is_sized_) {
+    if (Fault wrong = begin(mine, kind, each)) return wrong;
+  }
+  if (each == each_ && kind == kind_) return std::nullopt;
+  return "exchanges " + std::to_string(each) + " bytes while rank " + std::to_string(first_rank_) +
+         " exchanges " + std::to_string(each_) + (each == each_ ? " of another kind" : "");
+}
+
+/// Keeps a piece of the packed blocks of a contributor's ranks, and takes the blocks with the last.
+Fault Gather::take_packed(Contribution& mine, job::Exchange kind,
+                          std::span<const std::byte> payload, bool is_last) {
+  mine.packed.insert(mine.packed.end(), payload.begin(), payload.end());
+  if (!is_last) return std::nullopt;
+  const std::size_t parts = mine.places.size();
+  const auto blocks = job::unpack_table(mine.packed, parts, job::max_exchange);
+  mine.packed = {};
+  if (!blocks) return "sent a malformed table of an exchange";
+  if (Fault wrong = check_size(mine, kind, blocks->size() / parts)) return wrong;
+  mine.bytes = 0;
+  scatter(mine, *blocks);
+  return std::nullopt;
+}
+
 /// Begins an exchange to which a rank gives so many bytes.
-Fault Gather::begin(const Contribution& first, const job::FrameHeader& header, std::uint64_t each) {
-  kind_ = static_cast<job::Exchange>(header.count);
-  const bool combines = kind_ == job::Exchange::least;
+Fault Gather::begin(const Contribution& first, job::Exchange kind, std::uint64_t each) {
+  const bool combines = kind == job::Exchange::least;
   if (combines && (each > job::max_least || each % sizeof(std::uint64_t) != 0)) {
     return "asks for the least of " + std::to_string(each) + " bytes";
   }
@@ -107,17 +140,19 @@ Fault Gather::begin(const Contribution& first, const job::FrameHeader& header, s
            std::to_string(ranks_.size()) + " ranks, more than " +
            std::to_string(job::max_exchange) + " together";
   }
-  each_ = each;
-  first_rank_ = first.ranks.front();
   try {
     // All bits set: no number is larger.
     if (combines)
-      bytes_.assign(each_, std::byte{0xff});
+      bytes_.assign(each, std::byte{0xff});
     else
-      bytes_.assign(each_ * ranks_.size(), std::byte{});
+      bytes_.assign(each * ranks_.size(), std::byte{});
   } catch (const std::bad_alloc&) {
     return "asks to exchange " + std::to_string(each) + " bytes, for which there is no memory";
   }
+  kind_ = kind;
+  each_ = each;
+  first_rank_ = first.ranks.front();
+  is_sized_ = true;
   return std::nullopt;
 }
 
@@ -146,6 +181,7 @@ void Gather::scatter(const Contribution& from, std::span<const std::byte> piece)
 }
 
 Gather::Result Gather::take() {
+  if (packs_ && kind_ != job::Exchange::least) bytes_ = job::pack_table(bytes_, ranks_.size());
   Result result{sequence_, kind_,
                 std::make_shared<const std::vector<std::byte>>(std::move(bytes_))};
   bytes_ = {};
@@ -153,6 +189,7 @@ Gather::Result Gather::take() {
     contribution.bytes = 0;
     contribution.begun = contribution.finished = false;
   }
+  is_sized_ = false;
   begun_ = 0;
   finished_ = 0;
   ++sequence_;

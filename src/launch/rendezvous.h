@@ -26,10 +26,12 @@ using Fault = std::optional<std::string>;
 /// their guardian's object. With several hosts, the guardians contribute the results to that of the
 /// process above them, an agent that starts hosts or gexrun, and each such agent to the one above
 /// it. Exchanges of the least are combined at each of them, so that they are as large between hosts
-/// as for a rank.
+/// as for a rank; those on each host are barriers between hosts; the tables of others are packed
+/// there (job/packed_table.h).
 class Gather {
  public:
-  /// Each of these is a contributor, on behalf of those ranks, unless it has none.
+  /// Each of these is a contributor, on behalf of those ranks, unless it has none. What it gives is
+  /// packed, and so is the result.
   explicit Gather(std::vector<job::RankSet> contributors);
   /// Each rank of `part` is a contributor.
   explicit Gather(const job::HostPart& part);
@@ -63,13 +65,19 @@ class Gather {
   struct Contribution {
     job::RankSet ranks;
     std::vector<std::uint32_t> places;  ///< the index of each of its ranks in the result
+    std::vector<std::byte> packed;      ///< so far
     std::uint64_t bytes = 0;
     bool begun = false;
     bool finished = false;
   };
 
   job::RankSet place();
-  Fault begin(const Contribution& first, const job::FrameHeader& header, std::uint64_t each);
+  Fault begin(const Contribution& first, job::Exchange kind, std::uint64_t each);
+  Fault check_piece(const Contribution& mine, const job::FrameHeader& header,
+                    std::span<const std::byte> payload) const;
+  Fault check_size(const Contribution& mine, job::Exchange kind, std::uint64_t each);
+  Fault take_packed(Contribution& mine, job::Exchange kind, std::span<const std::byte> payload,
+                    bool is_last);
   void scatter(const Contribution& from, std::span<const std::byte> piece);
   void combine(std::span<const std::byte> numbers);
 
@@ -81,6 +89,8 @@ class Gather {
   std::uint64_t each_ = 0;
   std::uint32_t first_rank_ = 0;
   std::uint32_t sequence_ = 0;
+  bool packs_ = false;
+  bool is_sized_ = false;  ///< `kind_` and `each_` are those of the current exchange
   std::size_t begun_ = 0;
   std::size_t finished_ = 0;
 };

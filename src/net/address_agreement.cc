@@ -1,5 +1,6 @@
 #include "net/address_agreement.h"
 
+#include <gex/plugin/all_ranks.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -22,33 +23,28 @@ namespace gex::net {
 
 namespace {
 
-/// A rank shows these first.
+/// The first rank of a host shows these of the host; those of its other ranks are zeros.
 struct Introduction {
-  std::uint32_t failed = 0;
-  std::uint32_t candidates = 0;  ///< 0: another rank of its host offers them
+  std::uint64_t candidates = 0;
   std::uint64_t stack = 0;
-  SipKey key{};  ///< rank 0's holds
   char name[40] = {};
 };
 
+/// As many values of each rank as the longest list of a host has, which are those of the host's
+/// first rank; the lists of the hosts.
 template <class Value>
-std::vector<Value> exchange(const Host& host, const Value& mine) {
-  std::vector<Value> all(host.size);
-  host.exchange(&mine, sizeof mine, all.data());
-  return all;
-}
-
-/// As many values of each rank as the longest list has; of each rank `counts` of them are its own.
-template <class Value>
-std::vector<std::vector<Value>> exchange_lists(const Host& host, std::vector<Value> mine,
+std::vector<std::vector<Value>> exchange_lists(const Host& host,
+                                               std::span<const std::uint32_t> firsts,
+                                               std::vector<Value> mine,
                                                std::span<const std::size_t> counts) {
   const std::size_t longest = std::ranges::max(counts);
   mine.resize(longest);
-  std::vector<Value> all(longest * host.size);
-  if (longest != 0) host.exchange(mine.data(), longest * sizeof(Value), all.data());
-  std::vector<std::vector<Value>> lists(host.size);
-  for (std::size_t rank = 0; rank < host.size; ++rank)
-    lists[rank].assign(&all[rank * longest], &all[rank * longest] + counts[rank]);
+  std::vector<std::vector<Value>> lists(firsts.size());
+  if (longest == 0) return lists;
+  const auto* const all =
+      static_cast<const Value*>(host.exchange_shared(mine.data(), longest * sizeof(Value)));
+  for (std::size_t i = 0; i < firsts.size(); ++i)
+    lists[i].assign(&all[firsts[i] * longest], &all[firsts[i] * longest] + counts[i]);
   return lists;
 }
 
@@ -80,6 +76,7 @@ class Agreement {
   }
 
   bool introduce(std::string& error);
+  bool succeeds_on_all_ranks(std::string& error) const;
   void exchange_offers();
   AddressChooser::Outcomes exchange_outcomes(std::vector<Outcome> own) const;
   bool take_own(const AddressChoice& choice, AgreedAddress& agreed, std::string& error) const;
@@ -89,7 +86,8 @@ class Agreement {
   std::vector<std::uint32_t> firsts_;  ///< the first rank of each host
   std::vector<HostAddress> usable_;    ///< this rank's
   std::vector<OfferedAddress> own_;    ///< of a host's first rank
-  std::vector<Introduction> all_;
+  std::vector<Introduction> hosts_;
+  SipKey key_{};  ///< rank 0's
   std::optional<AddressProbe> probe_;
   std::optional<AddressChooser> chooser_;
 };
@@ -98,45 +96,48 @@ bool Agreement::introduce(std::string& error) {
   std::vector<HostAddress> here = host_addresses();
   if (wish_.first_of_interface != 0) keep_first_of_interfaces(here);
   usable_ = usable_addresses(wish_.named, false, here, wish_.variables, error);
-  Introduction mine;
-  if (error.empty() && getrandom(&mine.key, sizeof mine.key, 0) != sizeof mine.key)
+  if (error.empty() && getrandom(&key_, sizeof key_, 0) != sizeof key_)
     error = "the system has no random numbers";
+  Introduction mine;
   if (is_first() && error.empty()) {
     own_ = offered_addresses(usable_);
+    mine.candidates = own_.size();
+    mine.stack = ip_stack();
+    std::strncpy(mine.name, os::hostname().c_str(), sizeof mine.name - 1);
     probe_.emplace(
         wish_.datagrams != 0 ? AddressProbe::By::datagrams : AddressProbe::By::connections,
         wish_.first_port, wish_.last_port, own_);
   }
-  mine.failed = error.empty() ? 0 : 1;
-  mine.candidates = static_cast<std::uint32_t>(own_.size());
-  mine.stack = ip_stack();
-  std::strncpy(mine.name, os::hostname().c_str(), sizeof mine.name - 1);
-  all_ = exchange(host_, mine);
-  const auto failed =
-      std::ranges::find_if(all_, [](const Introduction& one) { return one.failed != 0; });
-  if (failed == all_.end()) return true;
-  if (failed - all_.begin() != host_.rank) error.clear();
-  return false;
+  if (!succeeds_on_all_ranks(error)) return false;
+  take_from_rank(host_, 0, key_);
+  const auto* const all =
+      static_cast<const Introduction*>(host_.exchange_shared(&mine, sizeof mine));
+  for (const std::uint32_t first : firsts_) hosts_.push_back(all[first]);
+  return true;
+}
+
+/// Returns whether no rank has an error. Else only that of the lowest rank is left.
+bool Agreement::succeeds_on_all_ranks(std::string& error) const {
+  const std::uint32_t failed = first_rank_with(host_, !error.empty());
+  if (failed != host_.rank) error.clear();
+  return failed == host_.size;
 }
 
 void Agreement::exchange_offers() {
   std::vector<std::size_t> counts;
-  for (const Introduction& one : all_) counts.push_back(one.candidates);
-  std::vector<std::vector<OfferedAddress>> lists = exchange_lists(host_, own_, counts);
+  for (const Introduction& one : hosts_) counts.push_back(one.candidates);
+  std::vector<std::vector<OfferedAddress>> lists = exchange_lists(host_, firsts_, own_, counts);
   std::vector<HostOffer> offers;
-  for (const std::uint32_t first : firsts_)
-    offers.push_back({all_[first].name, all_[first].stack, std::move(lists[first])});
+  for (std::size_t i = 0; i < hosts_.size(); ++i)
+    offers.push_back({hosts_[i].name, hosts_[i].stack, std::move(lists[i])});
   chooser_.emplace(std::move(offers));
 }
 
 AddressChooser::Outcomes Agreement::exchange_outcomes(std::vector<Outcome> own) const {
-  std::vector<std::size_t> counts(host_.size, 0);
+  std::vector<std::size_t> counts;
   for (std::uint32_t i = 0; i < firsts_.size(); ++i)
-    counts[firsts_[i]] = chooser_->questions_of(i).size();
-  std::vector<std::vector<Outcome>> lists = exchange_lists(host_, std::move(own), counts);
-  AddressChooser::Outcomes outcomes;
-  for (const std::uint32_t first : firsts_) outcomes.push_back(std::move(lists[first]));
-  return outcomes;
+    counts.push_back(chooser_->questions_of(i).size());
+  return exchange_lists(host_, firsts_, std::move(own), counts);
 }
 
 /// A rank whose user has named another interface than the first rank's of its host takes that.
@@ -172,8 +173,7 @@ bool Agreement::run(AgreedAddress& agreed, std::string& error) {
   exchange_offers();
   const std::uint32_t self = own_host();
   int failed = 0;
-  if (probe_)
-    failed = probe_->start(all_[0].key, self, chooser_->questions_of(self), chooser_->offers());
+  if (probe_) failed = probe_->start(key_, self, chooser_->questions_of(self), chooser_->offers());
   if (failed != 0) error = std::string("no thread to ask other hosts with: ") + strerror(failed);
   const auto outcomes_of = [&](std::vector<Outcome> (AddressProbe::*wait)()) {
     return exchange_outcomes(probe_ && failed == 0 ? ((*probe_).*wait)() : std::vector<Outcome>());
@@ -193,12 +193,7 @@ bool Agreement::run(AgreedAddress& agreed, std::string& error) {
     agreed.reason = chooser_->reason_of(self, choice, outcomes);
     if (error.empty()) take_own(choice, agreed, error);
   }
-  const std::uint32_t mine = error.empty() ? 0 : 1;
-  const std::vector<std::uint32_t> all = exchange(host_, mine);
-  const auto first = std::ranges::find(all, 1U);
-  if (first == all.end()) return !choice.of_host.empty();
-  if (first - all.begin() != host_.rank) error.clear();
-  return false;
+  return succeeds_on_all_ranks(error) && !choice.of_host.empty();
 }
 
 }  // namespace

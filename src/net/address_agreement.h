@@ -18,7 +18,7 @@ struct AgreedAddress {
 };
 
 /// Collective over the job. Returns whether all ranks have an address; if not, `error` is one line
-/// on the rank that reports it and empty on the others. Of `host` its ranks, hosts and `exchange`
+/// on the rank that reports it and empty on the others. Of `host` its ranks, hosts and exchanges
 /// are used. `wish` is this rank's.
 bool agree_on_address(const Host& host, const AddressWish& wish, AgreedAddress& agreed,
                       std::string& error);

@@ -57,7 +57,7 @@ struct SegmentLimit {
   std::string reason;
 };
 
-/// A process sends these to all others about its limit.
+/// A process shows these about its limit to the others of its host.
 struct AnnouncedLimit {
   std::uint64_t bytes;
   std::uint64_t available;
@@ -65,23 +65,22 @@ struct AnnouncedLimit {
 
 /// Clients rely on gasnet_getMaxLocalSegmentSize(): where a limit is a share of the host, it is no
 /// larger than a share of what is free there. All ranks of a host use one figure, though each of
-/// them has read another.
-void limit_to_available(std::vector<AnnouncedLimit>& limits, const job::RankSet& host) {
+/// them has read another: `limits` has those of all of them.
+void limit_to_available(std::span<AnnouncedLimit> limits) {
   std::uint64_t available = UINT64_MAX;
-  for (const std::uint32_t rank : host) available = std::min(available, limits[rank].available);
+  for (const AnnouncedLimit& limit : limits) available = std::min(available, limit.available);
   const std::uint64_t page = os::page_size();
-  const std::uint64_t share = std::max(available / host.size() / page * page, page);
-  for (const std::uint32_t rank : host)
-    if (limits[rank].available != UINT64_MAX)
-      limits[rank].bytes = std::min(limits[rank].bytes, share);
+  const std::uint64_t share = std::max(available / limits.size() / page * page, page);
+  for (AnnouncedLimit& limit : limits)
+    if (limit.available != UINT64_MAX) limit.bytes = std::min(limit.bytes, share);
 }
 
 /// Sum of the limits of a host's ranks, if each is a share of the host; or 0.
-std::uint64_t sum_of_shares(const std::vector<AnnouncedLimit>& limits, const job::RankSet& host) {
+std::uint64_t sum_of_shares(std::span<const AnnouncedLimit> limits) {
   std::uint64_t sum = 0;
-  for (const std::uint32_t rank : host) {
-    if (limits[rank].available == UINT64_MAX) return 0;
-    sum += limits[rank].bytes;
+  for (const AnnouncedLimit& limit : limits) {
+    if (limit.available == UINT64_MAX) return 0;
+    sum += limit.bytes;
   }
   return sum;
 }
@@ -196,19 +195,20 @@ void Neighborhood::agree_on_segments(const Placement& placement) {
   // Members must agree on the stride, whatever limits each of them was started with.
   SegmentLimit mine = segment_limit(host.size(), control_bytes_, size_);
   const AnnouncedLimit announced{mine.bytes, mine.available};
-  std::vector<AnnouncedLimit> all_limits(job.size());
-  job.exchange(std::as_bytes(std::span(&announced, 1)),
-               std::as_writable_bytes(std::span(all_limits)));
-  for (const job::RankSet& ranks : placement.hosts()) limit_to_available(all_limits, ranks);
-  if (all_limits[job.rank()].bytes < mine.bytes) {
-    mine.bytes = all_limits[job.rank()].bytes;
+  const job::Exchanged exchanged = job.exchange_on_host(std::as_bytes(std::span(&announced, 1)));
+  const auto given = exchanged.values<AnnouncedLimit>();
+  std::vector<AnnouncedLimit> limits(given.begin(), given.end());
+  limit_to_available(limits);
+  const auto limit_of = [&](std::uint32_t rank) { return limits[host.index_of(rank)].bytes; };
+  if (limit_of(job.rank()) < mine.bytes) {
+    mine.bytes = limit_of(job.rank());
     mine.reason = "the memory that is free on this host";
   }
-  granted_on_host_ = sum_of_shares(all_limits, host);
+  granted_on_host_ = sum_of_shares(limits);
   const std::uint32_t strictest = *std::min_element(
       members_.begin(), members_.end(),
-      [&](std::uint32_t a, std::uint32_t b) { return all_limits[a].bytes < all_limits[b].bytes; });
-  const std::uint64_t agreed = all_limits[strictest].bytes;
+      [&](std::uint32_t a, std::uint32_t b) { return limit_of(a) < limit_of(b); });
+  const std::uint64_t agreed = limit_of(strictest);
   segment_reason_ = agreed == mine.bytes ? std::move(mine.reason)
                                          : "the limits of rank " + std::to_string(strictest);
   // A stride of whole huge pages lets segments have them; the limit itself stays exact.
@@ -216,9 +216,9 @@ void Neighborhood::agree_on_segments(const Placement& placement) {
     return bytes >= huge_page ? bytes / huge_page * huge_page : bytes;
   };
   segment_stride_ = stride_for(agreed);
-  job_max_segment_ = stride_for(std::ranges::min(all_limits, {}, [](const AnnouncedLimit& limit) {
-                                  return limit.bytes;
-                                }).bytes);
+  std::uint64_t least = mine.bytes;
+  job.least({&least, 1});
+  job_max_segment_ = stride_for(least);
 }
 
 std::unique_ptr<JobTables> Neighborhood::tables_in(int descriptor) const {

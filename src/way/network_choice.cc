@@ -1,5 +1,7 @@
 #include "way/network_choice.h"
 
+#include <gex/plugin/all_ranks.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -69,46 +71,46 @@ void attach_named(const net::Host& host) {
 }
 
 /// Collective: the text of the lowest rank that has one.
-std::string common_text(const std::string& text) {
-  job::Job& job = *process().job;
-  std::array<char, 640> mine{};
-  std::snprintf(mine.data(), mine.size(), "%s", text.c_str());
-  const job::Exchanged all = job.exchange(std::as_bytes(std::span(mine)));
-  for (const auto& given : all.values<std::array<char, 640>>())
-    if (given[0] != '\0') return given.data();
-  return net::standing_text(net::unusable);
+std::string common_text(const net::Host& host, const std::string& text) {
+  const std::uint32_t first = net::first_rank_with(host, !text.empty());
+  if (first == host.size) return net::standing_text(net::unusable);
+  std::array<char, 640> common{};
+  std::snprintf(common.data(), common.size(), "%s", text.c_str());
+  net::take_from_rank(host, first, common);
+  return common.data();
 }
 
 /// Asks the networks on each host, by its first rank, and makes their standings those of the job.
 std::vector<net::Candidate> survey_job(const net::Host& host) {
   Process& self = process();
   job::Job& job = *self.job;
-  constexpr std::uint8_t no_objection = UINT8_MAX;
-  std::vector<std::uint8_t> mine(net::declared().size(), no_objection);
+  constexpr std::uint64_t no_objection = ~std::uint64_t{0};
+  /// The standing of each network, and behind it the rank that has found it; and rank 0's again.
+  std::vector<std::uint64_t> standings(2 * net::declared().size(), no_objection);
+  constexpr unsigned rank_bits = 32;
   std::vector<net::Candidate> candidates;
   if (own_host().front() == job.rank()) {
     const os::KeptSignalHandling kept;
     candidates = net::survey_candidates(host, spans_hosts());
-    for (std::size_t i = 0; i < candidates.size(); ++i)
-      mine[i] = static_cast<std::uint8_t>(candidates[i].standing);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      standings[2 * i] = std::uint64_t{candidates[i].standing} << rank_bits | job.rank();
+      if (job.rank() == 0) standings[2 * i + 1] = standings[2 * i];
+    }
   } else {
     for (const net::Declared& one : net::declared())
       candidates.push_back({one.name, one.preference, one.one_machine, net::unusable, {}});
   }
-  std::vector<std::uint8_t> all(mine.size() * job.size());
-  job.exchange(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
+  job.least(standings);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const auto standing_on = [&](std::uint32_t rank) { return all[rank * mine.size() + i]; };
-    std::uint32_t lowest = 0;
-    for (std::uint32_t rank = 1; rank < job.size(); ++rank)
-      if (standing_on(rank) < standing_on(lowest)) lowest = rank;
+    const std::uint64_t worst = standings[2 * i];
+    const auto rank = static_cast<std::uint32_t>(worst);
     net::Candidate& candidate = candidates[i];
     // Rank 0, which reports, has a text of its own otherwise.
-    if (standing_on(lowest) < standing_on(0)) {
-      const std::string note = common_text(job.rank() == lowest ? candidate.note : std::string());
-      candidate.note = "rank " + std::to_string(lowest) + " (another host): " + note;
+    if (worst >> rank_bits < standings[2 * i + 1] >> rank_bits) {
+      const std::string note = common_text(host, job.rank() == rank ? candidate.note : "");
+      candidate.note = "rank " + std::to_string(rank) + " (another host): " + note;
     }
-    candidate.standing = static_cast<net::Standing>(standing_on(lowest));
+    candidate.standing = static_cast<net::Standing>(worst >> rank_bits);
   }
   return candidates;
 }
@@ -129,7 +131,7 @@ bool try_to_attach(const net::Conduit& conduit, const net::Host& host, std::stri
     return true;
   }
   self.network = {};
-  reason = common_text(warnings.empty() ? std::string() : warnings.back());
+  reason = common_text(host, warnings.empty() ? std::string() : warnings.back());
   return false;
 }
 

@@ -193,11 +193,11 @@ std::vector<PairClass> gather_pairs() {
     std::snprintf(mine.name[i], sizeof mine.name[i], "%s", own[i].name.c_str());
     std::snprintf(mine.reason[i], sizeof mine.reason[i], "%s", own[i].reason.c_str());
   }
-  std::vector<Announced> all(gex_proc_.jobsize);
-  self.job->exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+  const job::Exchanged exchanged = self.job->exchange(std::as_bytes(std::span(&mine, 1)));
+  if (!speaks_for_job()) return {};
   std::vector<WaysOfRank> ways;
-  ways.reserve(all.size());
-  for (const Announced& one : all)
+  ways.reserve(gex_proc_.jobsize);
+  for (const Announced& one : exchanged.values<Announced>())
     ways.push_back({{one.name[0], one.reason[0]}, {one.name[1], one.reason[1]}});
   return classify_pairs(self.placement, ways);
 }
@@ -237,12 +237,10 @@ void require_ways() {
   const Requirement required(env::text(env::Variable::require));
   job::Job& job = *process().job;
   const std::uint32_t mine = required.is_about_pairs() ? first_refused_peer(required) : job.size();
-  std::vector<std::uint32_t> all(job.size());
-  job.exchange(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-  const auto first =
-      std::find_if(all.begin(), all.end(), [&](std::uint32_t peer) { return peer < job.size(); });
-  if (first == all.end()) return;
-  if (first - all.begin() == job.rank()) refuse(mine);
+  std::uint64_t first = mine < job.size() ? job.rank() : job.size();
+  job.least({&first, 1});
+  if (first == job.size()) return;
+  if (first == job.rank()) refuse(mine);
   // The job ends meanwhile.
   job.barrier();
 }

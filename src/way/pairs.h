@@ -62,7 +62,7 @@ int class_of(const std::vector<PairClass>& classes, const shm::Placement& placem
 /// the job is.
 std::string describe_pairs(const PairClass& pairs);
 
-/// Collective over the job, once it has its network: its classes, the same on all ranks.
+/// Collective over the job, once it has its network: its classes, on the rank that speaks for it.
 std::vector<PairClass> gather_pairs();
 
 /// Why a pair of that kind does not share memory; empty: it does.

@@ -42,7 +42,7 @@ MAY_INCLUDE["api"] = set(ORDER + ABOVE_TEAM + ["legacy"]) | ASIDE
 
 # What launch may include of job: headers.
 FRAMES = {"host_parts", "job_page", "last_call", "launch_hook", "limits", "memory_way", "protocol",
-          "rank_set", "rank_status", "rank_variables"}
+          "packed_table", "rank_set", "rank_status", "rank_variables"}
 # What a folder of launch/ may include besides what is in none of them.
 FOLDERS_OF_LAUNCH = {"": {"hang"}, "hang": set(), "map": {"hang"}, "hosts": {"hang"},
                      "local": {"hang", "hosts"}, "client": {"hang", "hosts", "local"},

@@ -15,6 +15,7 @@
 #include "job/job.h"
 #include "job/job_page.h"
 #include "job/limits.h"
+#include "job/packed_table.h"
 #include "job_frame_sockets.h"
 
 namespace gex::launch {
@@ -63,13 +64,17 @@ TEST_F(ChannelTest, DropsWhatItsPeerWillNotRead) {
   EXPECT_EQ(channel.flush(), Channel::State::broken);
 }
 
-/// The list of hosts of the largest job is more than a frame, and more than a socket takes at once.
+/// The list of hosts of the largest job, with ranks in turn, is more than a frame, and more than a
+/// socket takes at once.
 TEST_F(ChannelTest, WelcomesARankOfTheLargestJob) {
   constexpr std::uint32_t ranks_of_host = 128;
   constexpr std::uint32_t own = 1000;
   std::vector<std::uint32_t> hosts(job::max_ranks);
-  for (std::uint32_t rank = 0; rank < hosts.size(); ++rank) hosts[rank] = rank / ranks_of_host;
-  const auto bytes = std::as_bytes(std::span(hosts));
+  for (std::uint32_t rank = 0; rank < hosts.size(); ++rank)
+    hosts[rank] = rank % (job::max_ranks / ranks_of_host);
+  const std::vector<std::byte> bytes =
+      job::pack_table(std::as_bytes(std::span(hosts)), hosts.size());
+  EXPECT_GT(bytes.size(), job::max_payload / 2);
   job::JobPage page;
   os::FileDescriptor file;
   ASSERT_EQ(page.create(file, ranks_of_host), 0);
@@ -87,7 +92,7 @@ TEST_F(ChannelTest, WelcomesARankOfTheLargestJob) {
   Channel channel(std::move(ours_));
   job::FrameHeader welcome;
   welcome.kind = job::FrameKind::welcome;
-  channel.queue(welcome, std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end()),
+  channel.queue(welcome, std::make_shared<std::vector<std::byte>>(bytes),
                 std::make_shared<os::FileDescriptor>(std::move(file)));
   while (channel.flush() == Channel::State::blocked) {
     pollfd writable{channel.socket(), POLLOUT, 0};

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "job/packed_table.h"
 #include "launch_tcp_pair.h"
 
 namespace gex::launch {
@@ -68,7 +69,7 @@ class UplinkTest : public testing::Test {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     root_.reset(ends[1]);
-    uplink_.emplace(os::FileDescriptor(ends[0]), LinkKeys{}, hosts_, guardian_, page_);
+    uplink_.emplace(os::FileDescriptor(ends[0]), LinkKeys{}, hosts_, 0, guardian_, page_);
     number_ = 0;
   }
   void send_frame(job::FrameHeader header, const std::vector<std::byte>& payload) {
@@ -80,6 +81,7 @@ class UplinkTest : public testing::Test {
     EXPECT_EQ(send(root_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
+  /// Sends these bytes of the packed form of two bytes of each rank, which has eight.
   void send_piece(std::uint64_t total, std::uint64_t offset, std::size_t bytes,
                   std::uint32_t sequence = 0) {
     job::FrameHeader header;
@@ -87,9 +89,14 @@ class UplinkTest : public testing::Test {
     header.sequence = sequence;
     header.total = total;
     header.offset = offset;
-    send_frame(header, std::vector<std::byte>(bytes, static_cast<std::byte>(offset)));
+    std::vector<std::byte> all = job::pack_table(table_, ranks);
+    EXPECT_EQ(all.size(), 8u);
+    all.resize(offset + bytes);
+    send_frame(header, {all.begin() + static_cast<std::ptrdiff_t>(offset), all.end()});
   }
 
+  const std::vector<std::byte> table_ = {std::byte{1}, std::byte{2}, std::byte{3},
+                                         std::byte{4}, std::byte{5}, std::byte{6}};
   job::HostParts hosts_;
   CheckedGuardian guardian_;
   job::JobPage page_;
@@ -99,15 +106,39 @@ class UplinkTest : public testing::Test {
 };
 
 TEST_F(UplinkTest, JoinsThePiecesOfAnExchange) {
-  send_piece(6, 0, 4);
+  send_piece(8, 0, 5);
   EXPECT_TRUE(uplink_->receive());
   EXPECT_TRUE(guardian_.exchanges.empty());
-  send_piece(6, 4, 2);
+  send_piece(8, 5, 3);
   send_piece(0, 0, 0, 1);
   EXPECT_TRUE(uplink_->receive());
   ASSERT_EQ(guardian_.exchanges.size(), 2u);
-  EXPECT_EQ(guardian_.exchanges[0].size(), 6u);
+  EXPECT_EQ(guardian_.exchanges[0], table_);
   EXPECT_TRUE(guardian_.exchanges[1].empty());
+}
+
+TEST_F(UplinkTest, KeepsWhatStaysOnItsHost) {
+  job::FrameHeader gathered;
+  gathered.kind = job::FrameKind::job_gathered;
+  gathered.count = static_cast<std::uint32_t>(job::Exchange::on_host);
+  Link root(std::move(root_));
+  uplink_->contribute(0, job::Exchange::on_host,
+                      std::make_shared<const std::vector<std::byte>>(table_));
+  job::Received frame;
+  while ((frame = root.receive()).outcome == job::Received::Outcome::would_block) {
+  }
+  ASSERT_EQ(frame.outcome, job::Received::Outcome::frame);
+  EXPECT_EQ(frame.header.count, gathered.count);
+  EXPECT_TRUE(frame.payload.empty());
+  root.queue(gathered);
+  EXPECT_TRUE(root.flush());
+  EXPECT_TRUE(uplink_->receive());
+  ASSERT_EQ(guardian_.exchanges.size(), 1u);
+  EXPECT_EQ(guardian_.exchanges[0], table_);
+  // Nothing was given to another one.
+  root.queue(gathered);
+  EXPECT_TRUE(root.flush());
+  EXPECT_FALSE(uplink_->receive());
 }
 
 TEST_F(UplinkTest, RefusesPiecesThatDoNotFit) {
@@ -117,26 +148,28 @@ TEST_F(UplinkTest, RefusesPiecesThatDoNotFit) {
     std::size_t bytes;
   };
   const std::pair<Piece, const char*> wrong[] = {
-      {{6, 3, 1}, "a hole"},
-      {{6, 4, 3}, "beyond the end"},
-      {{6, 4, 0}, "nothing"},
+      {{8, 3, 1}, "a hole"},
+      {{8, 4, 5}, "beyond the end"},
+      {{8, 4, 0}, "nothing"},
       {{3, 4, 2}, "of an exchange that is smaller than what is there already"},
       {{0, 4, 2}, "of an exchange of nothing"},
       {{9, 4, 2}, "of another size"},
-      {{7, 4, 2}, "of what cannot be divided among the ranks"},
-      {{(job::max_exchange / ranks + 1) * ranks, 4, 2}, "of more than there can be"},
+      {{job::max_exchange + job::max_growth + 1, 4, 2}, "of more than there can be"},
   };
   for (const auto& [piece, why] : wrong) {
     connect();
-    send_piece(6, 0, 4);
+    send_piece(8, 0, 4);
     EXPECT_TRUE(uplink_->receive());
     send_piece(piece.total, piece.offset, piece.bytes);
     EXPECT_FALSE(uplink_->receive()) << why;
   }
   connect();
-  send_piece(6, 0, 4);
-  send_piece(6, 4, 2, 1);
+  send_piece(8, 0, 4);
+  send_piece(8, 4, 4, 1);
   EXPECT_FALSE(uplink_->receive()) << "of the next exchange";
+  connect();
+  send_piece(7, 0, 7);
+  EXPECT_FALSE(uplink_->receive()) << "no table of the ranks";
   EXPECT_TRUE(guardian_.exchanges.empty());
 }
 
@@ -179,7 +212,7 @@ TEST_F(UplinkTest, ForwardsOnlyValidRequests) {
 TEST_F(UplinkTest, WaitsUntilTheRootHasReceivedTheEnd) {
   auto [guardians, roots] = tcp_pair();
   Link root(std::move(roots));
-  uplink_.emplace(std::move(guardians), LinkKeys{}, hosts_, guardian_, page_);
+  uplink_.emplace(std::move(guardians), LinkKeys{}, hosts_, 0, guardian_, page_);
   root.queue_heartbeat();
   root.flush();
   constexpr std::uint32_t departures = 20000;

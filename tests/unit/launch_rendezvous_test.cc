@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <random>
 
+#include "job/packed_table.h"
 #include "launch/hosts/host_tree.h"
 
 namespace gex::launch {
@@ -36,6 +38,28 @@ std::vector<job::RankSet> ranks_of(const job::HostParts& hosts) {
 
 std::vector<std::byte> bytes(std::size_t count, int value) {
   return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
+/// Gives a contributor's blocks of so many ranks in pieces of at most that many bytes.
+Fault add_packed(Gather& gather, std::uint32_t contributor, std::span<const std::byte> blocks,
+                 std::size_t ranks, std::size_t piece = SIZE_MAX) {
+  const std::vector<std::byte> packed = job::pack_table(blocks, ranks);
+  std::size_t at = 0;
+  do {
+    const std::span rest = std::span(packed).subspan(at);
+    const auto sent = rest.first(std::min(piece, rest.size()));
+    if (Fault wrong = gather.add(contributor, gather_header(0, packed.size(), at), sent))
+      return wrong;
+    at += sent.size();
+  } while (at < packed.size());
+  return std::nullopt;
+}
+
+/// The result of an exchange between the hosts of so many ranks.
+std::vector<std::byte> unpacked_result(Gather& gather, std::size_t ranks) {
+  const auto table = job::unpack_table(*gather.take().bytes, ranks, job::max_exchange);
+  EXPECT_TRUE(table);
+  return table.value_or(std::vector<std::byte>());
 }
 
 TEST(Gather, JoinsContributionsInRankOrder) {
@@ -78,43 +102,66 @@ TEST(Gather, OfHostsPutsEachWhereItsRanksBelong) {
   hosts.add("one", 1);
   hosts.add("two", 3);
   Gather gather(ranks_of(hosts));
-  EXPECT_EQ(gather.add(1, gather_header(0, 6, 0), bytes(4, 2)), std::nullopt);
+  auto of_two = bytes(4, 2);
+  of_two.insert(of_two.end(), 2, std::byte{3});
+  EXPECT_EQ(add_packed(gather, 1, of_two, 3), std::nullopt);
   // As many bytes in all, for fewer ranks.
-  ASSERT_TRUE(gather.add(0, gather_header(0, 6, 0), bytes(6, 1)));
-  ASSERT_TRUE(Gather(ranks_of(hosts)).add(1, gather_header(0, 7, 0), bytes(7, 1)));
-  EXPECT_EQ(gather.add(0, gather_header(0, 2, 0), bytes(2, 1)), std::nullopt);
-  EXPECT_EQ(gather.add(1, gather_header(0, 6, 4), bytes(2, 3)), std::nullopt);
-  ASSERT_TRUE(gather.complete());
+  EXPECT_EQ(add_packed(gather, 0, bytes(6, 1), 1), "exchanges 6 bytes while rank 1 exchanges 2");
+  EXPECT_TRUE(Gather(ranks_of(hosts)).add(1, gather_header(0, 7, 0), bytes(7, 1)));
+
+  Gather other(ranks_of(hosts));
+  EXPECT_EQ(add_packed(other, 1, of_two, 3), std::nullopt);
+  EXPECT_EQ(add_packed(other, 0, bytes(2, 1), 1), std::nullopt);
+  ASSERT_TRUE(other.complete());
   auto expected = bytes(2, 1);
-  expected.insert(expected.end(), 4, std::byte{2});
-  expected.insert(expected.end(), 2, std::byte{3});
-  EXPECT_EQ(*gather.take().bytes, expected);
-  EXPECT_EQ(gather.sequence(), 1u);
+  expected.insert(expected.end(), of_two.begin(), of_two.end());
+  EXPECT_EQ(unpacked_result(other, 4), expected);
+  EXPECT_EQ(other.sequence(), 1u);
 }
 
 TEST(Gather, OfHostsWithRanksInTurnPutsPiecesWhereverTheyAreCut) {
   job::HostParts hosts;
   for (const char* const name : {"one", "two"}) hosts.add(name);
   for (const std::uint32_t host : {0, 1, 0, 1, 1}) hosts.place_next(host);
-  for (std::size_t piece = 1; piece <= 9; ++piece) {
+  for (std::size_t piece = 1; piece <= 12; ++piece) {
     Gather gather(ranks_of(hosts));
     for (const std::uint32_t host : {1u, 0u}) {
       std::vector<std::byte> mine;
       for (const std::uint32_t rank : hosts[host].ranks)
         for (int i = 0; i < 3; ++i) mine.push_back(static_cast<std::byte>(10 * rank + i));
-      for (std::size_t at = 0; at < mine.size(); at += piece) {
-        const std::span rest = std::span(mine).subspan(at);
-        EXPECT_EQ(gather.add(host, gather_header(0, mine.size(), at),
-                             rest.first(std::min(piece, rest.size()))),
-                  std::nullopt);
-      }
+      EXPECT_EQ(add_packed(gather, host, mine, hosts[host].ranks.size(), piece), std::nullopt);
     }
     ASSERT_TRUE(gather.complete());
     std::vector<std::byte> expected;
     for (int rank = 0; rank < 5; ++rank)
       for (int i = 0; i < 3; ++i) expected.push_back(static_cast<std::byte>(10 * rank + i));
-    EXPECT_EQ(*gather.take().bytes, expected);
+    EXPECT_EQ(unpacked_result(gather, 5), expected);
   }
+}
+
+TEST(Gather, WhatStaysOnEachHostIsABarrierBetweenThem) {
+  job::HostParts hosts;
+  hosts.add("one", 2);
+  hosts.add("two", 1);
+  const auto on_host = [](std::uint64_t total) {
+    job::FrameHeader header = gather_header(0, total, 0);
+    header.count = static_cast<std::uint32_t>(job::Exchange::on_host);
+    return header;
+  };
+  Gather one(hosts[0]);
+  EXPECT_EQ(one.add(0, on_host(3), bytes(3, 1)), std::nullopt);
+  EXPECT_EQ(one.add(1, on_host(3), bytes(3, 2)), std::nullopt);
+  const Gather::Result of_host = one.take();
+  EXPECT_EQ(of_host.kind, job::Exchange::on_host);
+  EXPECT_EQ(of_host.bytes->size(), 6u);
+  Gather all(ranks_of(hosts));
+  EXPECT_TRUE(Gather(ranks_of(hosts)).add(0, on_host(3), bytes(3, 1)));
+  EXPECT_EQ(all.add(0, on_host(0), {}), std::nullopt);
+  EXPECT_EQ(all.add(1, on_host(0), {}), std::nullopt);
+  ASSERT_TRUE(all.complete());
+  const Gather::Result of_all = all.take();
+  EXPECT_EQ(of_all.kind, job::Exchange::on_host);
+  EXPECT_TRUE(of_all.bytes->empty());
 }
 
 TEST(Gather, OfOneOfSeveralHostsCountsItsOwnRanks) {
@@ -127,7 +174,7 @@ TEST(Gather, OfOneOfSeveralHostsCountsItsOwnRanks) {
 }
 
 /// The contributions of the hosts that `tree` reaches to the process that has it, by agents as it
-/// has them; `frames` is how many that process receives.
+/// has them, packed; `frames` is how many that process receives.
 std::vector<std::byte> gathered_by(const HostTree& tree, const job::HostParts& hosts,
                                    std::uint32_t self, std::uint32_t fanout, std::size_t& frames) {
   Gather gather(tree.ranks_by_first_hop(hosts));
@@ -138,6 +185,7 @@ std::vector<std::byte> gathered_by(const HostTree& tree, const job::HostParts& h
     if (host == self || !tree.is_branch(host)) {
       for (const std::uint32_t rank : hosts[host].ranks)
         for (int shift : {0, 8}) given.push_back(static_cast<std::byte>(rank >> shift));
+      given = job::pack_table(given, hosts[host].ranks.size());
     } else {
       const std::array own{host};
       std::size_t there = 0;
@@ -164,7 +212,9 @@ TEST(Gather, ByAgentsGivesTheRootAFrameForEachThatItStarts) {
     for (std::uint32_t rank = 0; rank < 4 * size; ++rank)
       hosts.place_next(cyclic ? rank % size : rank / 4);
     std::size_t frames = 0;
-    const auto result = gathered_by(HostTree(size, {}, all, 32), hosts, HostTree::here, 32, frames);
+    const auto result = *job::unpack_table(
+        gathered_by(HostTree(size, {}, all, 32), hosts, HostTree::here, 32, frames), 4 * size,
+        job::max_exchange);
     EXPECT_EQ(frames, 32u);
     ASSERT_EQ(result.size(), std::size_t{8} * size);
     for (std::uint32_t rank = 0; rank < 4 * size; ++rank)
@@ -176,27 +226,107 @@ TEST(Gather, ByAgentsGivesTheRootAFrameForEachThatItStarts) {
 
 TEST(Gather, RanksOfAnotherContributorKeepTheOrder) {
   Gather branch({{0, 3}, {1, 4}, {2}});
-  EXPECT_EQ(branch.add(0, gather_header(0, 2, 0), std::array{std::byte{10}, std::byte{13}}),
-            std::nullopt);
-  EXPECT_EQ(branch.add(2, gather_header(0, 1, 0), std::array{std::byte{12}}), std::nullopt);
+  EXPECT_EQ(add_packed(branch, 0, std::array{std::byte{10}, std::byte{13}}, 2), std::nullopt);
+  EXPECT_EQ(add_packed(branch, 2, std::array{std::byte{12}}, 1), std::nullopt);
   EXPECT_FALSE(branch.complete());
   branch.reassign({1, 4});
   ASSERT_TRUE(branch.complete());
-  EXPECT_EQ(*branch.take().bytes, (std::vector{std::byte{10}, std::byte{12}, std::byte{13}}));
+  EXPECT_EQ(unpacked_result(branch, 3), (std::vector{std::byte{10}, std::byte{12}, std::byte{13}}));
 
   Gather root({{0, 1, 2, 3, 4}, {}, {5}});
-  EXPECT_EQ(root.add(2, gather_header(0, 1, 0), std::array{std::byte{15}}), std::nullopt);
-  EXPECT_TRUE(root.add(1, gather_header(0, 2, 0), bytes(2, 1)));
+  EXPECT_EQ(add_packed(root, 2, std::array{std::byte{15}}, 1), std::nullopt);
+  EXPECT_TRUE(add_packed(root, 1, bytes(2, 1), 2));
   root.reassign({1, 4}, 1);
-  EXPECT_EQ(root.add(1, gather_header(0, 2, 0), std::array{std::byte{11}, std::byte{14}}),
+  EXPECT_EQ(add_packed(root, 1, std::array{std::byte{11}, std::byte{14}}, 2), std::nullopt);
+  EXPECT_EQ(add_packed(root, 0, std::array{std::byte{10}, std::byte{12}, std::byte{13}}, 3),
             std::nullopt);
-  EXPECT_EQ(
-      root.add(0, gather_header(0, 3, 0), std::array{std::byte{10}, std::byte{12}, std::byte{13}}),
-      std::nullopt);
   ASSERT_TRUE(root.complete());
   std::vector<std::byte> expected;
   for (int value = 10; value <= 15; ++value) expected.push_back(static_cast<std::byte>(value));
-  EXPECT_EQ(*root.take().bytes, expected);
+  EXPECT_EQ(unpacked_result(root, 6), expected);
+}
+
+/// What a network that is like `udp` with one lane shows of a rank.
+struct Opened {
+  std::uint32_t address[4];
+  std::uint32_t family;
+  std::uint16_t ports[8];
+  std::uint64_t receive_buffer;
+};
+
+Opened opened_by(std::uint32_t rank, std::uint32_t host) {
+  Opened opened{};
+  opened.address[0] = 0x0a000000 + host;
+  opened.family = 2;
+  // As of chance, in no order.
+  opened.ports[0] = static_cast<std::uint16_t>(32768 + rank * 40503U % 28000);
+  opened.receive_buffer = std::uint64_t{4} << 20;
+  return opened;
+}
+
+/// The packed table of the hosts that `tree` reaches. Adds what a process has received and sends,
+/// with the result, if it is the one at the top.
+std::vector<std::byte> packed_by(const HostTree& tree, const job::HostParts& hosts,
+                                 std::uint32_t self, std::uint32_t fanout,
+                                 std::uint64_t& received) {
+  Gather gather(tree.ranks_by_first_hop(hosts));
+  for (std::uint32_t host = 0; host < hosts.size(); ++host) {
+    if (tree.parent(host) != HostTree::here) continue;
+    std::vector<std::byte> given;
+    if (host == self || !tree.is_branch(host)) {
+      for (const std::uint32_t rank : hosts[host].ranks) {
+        const Opened opened = opened_by(rank, host);
+        const auto block = std::as_bytes(std::span(&opened, 1));
+        given.insert(given.end(), block.begin(), block.end());
+      }
+      given = job::pack_table(given, hosts[host].ranks.size());
+    } else {
+      std::uint64_t below = 0;
+      given = packed_by(HostTree(hosts.size(), std::array{host}, tree.below(host), fanout), hosts,
+                        host, fanout, below);
+    }
+    received += given.size();
+    EXPECT_EQ(gather.add(host, gather_header(0, given.size(), 0), given), std::nullopt);
+  }
+  EXPECT_TRUE(gather.complete());
+  return *gather.take().bytes;
+}
+
+// A table of addresses takes the root two bytes of a port for each rank, to receive and to send to
+// each agent, and a few bytes for each host.
+TEST(Gather, ByAgentsGivesTheRootTwoBytesOfEachRanksAddress) {
+  struct Job {
+    std::uint32_t hosts;
+    std::uint32_t ranks_of_host;
+  };
+  for (const auto& [count, ranks_of_host] :
+       {Job{8, 8}, Job{64, 8}, Job{512, 128}, Job{1024, 128}}) {
+    constexpr std::uint32_t fanout = 32;
+    job::HostParts hosts;
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t host = 0; host < count; ++host) {
+      hosts.add("host", ranks_of_host);
+      all.push_back(host);
+    }
+    std::uint64_t received = 0;
+    const auto result =
+        packed_by(HostTree(count, {}, all, fanout), hosts, HostTree::here, fanout, received);
+    const std::uint64_t ranks = hosts.ranks();
+    const std::uint64_t links = std::min(count, fanout);
+    // A run of three bytes at most for each host and one more for each that the second byte of the
+    // address changes at, and the columns that are equal.
+    const std::uint64_t table = 2 * ranks + 3 * count + 4 * (1 + count / 256) + 32;
+    EXPECT_LE(result.size(), table);
+    EXPECT_LE(received, 2 * ranks + 3 * count + links * 48);
+    const auto blocks = job::unpack_table(result, ranks, job::max_exchange);
+    ASSERT_TRUE(blocks);
+    ASSERT_EQ(blocks->size(), ranks * sizeof(Opened));
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      const Opened expected = opened_by(rank, rank / ranks_of_host);
+      ASSERT_EQ(std::memcmp(blocks->data() + rank * sizeof expected, &expected, sizeof expected),
+                0);
+    }
+  }
 }
 
 TEST(Gather, AnExchangeOfNothingIsABarrier) {
@@ -252,7 +382,7 @@ TEST(Gather, RefusesTheLeastOfWhatAreNoNumbers) {
   EXPECT_TRUE(refused(least_header(0, job::max_least + 8), job::max_least + 8));
   EXPECT_TRUE(refused(least_header(0, 16), 8)) << "in pieces";
   job::FrameHeader unknown = least_header(0, 16);
-  unknown.count = 2;
+  unknown.count = 3;
   EXPECT_TRUE(refused(unknown, 16));
   // One rank gives a block, another one numbers of as many bytes.
   Gather gather(host_of(2));

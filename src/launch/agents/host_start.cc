@@ -7,14 +7,16 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "job/limits.h"
+#include "job/packed_table.h"
 
 namespace gex::launch {
 
 namespace {
 
-constexpr std::string_view name = "gexrun7 ";
+constexpr std::string_view name = "gexrun8 ";
 constexpr std::size_t max_size = 64U << 20;
 
 class Writer {
@@ -106,7 +108,9 @@ std::string pack(const HostStart& start) {
   body.number(launch.hosts.size());
   for (const job::HostPart& part : launch.hosts) body.text(part.name);
   body.number(launch.hosts.ranks());
-  for (const std::uint32_t host : launch.hosts.host_of()) body.number(host);
+  const std::vector<std::byte> host_of =
+      job::pack_table(std::as_bytes(std::span(launch.hosts.host_of())), launch.hosts.ranks());
+  body.text({reinterpret_cast<const char*>(host_of.data()), host_of.size()});
   body.number(launch.host);
   body.number(launch.tag_output ? 1 : 0);
   const OutputTerminals& terminals = launch.terminals;
@@ -168,6 +172,27 @@ std::string read_start_message(int descriptor, std::string& message) {
   return {};
 }
 
+namespace {
+
+/// Reads the number of each rank's host.
+bool place_ranks(Reader& body, job::HostParts& hosts) {
+  const std::uint64_t ranks = body.number(job::max_ranks);
+  const std::string packed = body.text();
+  if (ranks == 0) return false;
+  const auto numbers =
+      job::unpack_table(std::as_bytes(std::span(packed)), ranks, ranks * sizeof(std::uint32_t));
+  if (!numbers || numbers->size() != ranks * sizeof(std::uint32_t)) return false;
+  for (std::size_t at = 0; at < numbers->size(); at += sizeof(std::uint32_t)) {
+    std::uint32_t host = 0;
+    std::memcpy(&host, numbers->data() + at, sizeof host);
+    if (host >= hosts.size()) return false;
+    hosts.place_next(host);
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<HostStart> unpack(std::string_view bytes) {
   Reader body(bytes);
   HostStart start;
@@ -181,9 +206,7 @@ std::optional<HostStart> unpack(std::string_view bytes) {
   job::HostParts& hosts = start.launch.hosts;
   for (std::uint64_t left = body.number(job::max_ranks); left > 0; --left) hosts.add(body.text());
   if (hosts.size() == 0) return std::nullopt;
-  for (std::uint64_t left = body.number(job::max_ranks); left > 0; --left) {
-    hosts.place_next(static_cast<std::uint32_t>(body.number(hosts.size() - 1)));
-  }
+  if (!place_ranks(body, hosts)) return std::nullopt;
   for (const job::HostPart& part : hosts) {
     if (part.ranks.empty()) return std::nullopt;
   }

@@ -247,10 +247,13 @@ bool Root::handle_gather(std::uint32_t host, const job::Received& frame) {
     job_.end({1, rank}, job_.name_of(rank) + ' ' + *wrong);
     return true;
   }
-  if (gather_.complete()) {
-    Gather::Result result = gather_.take();
-    gathered(result.sequence, std::move(result.bytes));
-  }
+  if (!gather_.complete()) return true;
+  const Gather::Result result = gather_.take();
+  job::FrameHeader header;
+  header.kind = job::FrameKind::job_gathered;
+  header.count = static_cast<std::uint32_t>(result.kind);
+  header.sequence = result.sequence;
+  connections_.send_all(header, result.bytes);
   return true;
 }
 
@@ -298,13 +301,6 @@ void Root::collect(std::uint32_t number, Collection what) {
   for (std::uint32_t host = 0; host < hosts_.size(); ++host)
     if (hosts_[host].done && hosts_.unfinished_through(tree_, host).empty())
       job_.hangs().no_answer(host, number);
-}
-
-void Root::gathered(std::uint32_t sequence, SharedBytes bytes) {
-  job::FrameHeader header;
-  header.kind = job::FrameKind::job_gathered;
-  header.sequence = sequence;
-  connections_.send_all(header, bytes);
 }
 
 void Root::absent(std::uint32_t rank, std::uint32_t sequence) {

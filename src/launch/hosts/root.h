@@ -61,7 +61,8 @@ class Root final : private Guardians, private HostEvents, private Timed {
 
  private:
   // Called by the coordinator.
-  void gathered(std::uint32_t sequence, SharedBytes bytes) override;
+  /// Not called: contributions do not come by the coordinator.
+  void gathered(std::uint32_t, SharedBytes) override {}
   void absent(std::uint32_t rank, std::uint32_t sequence) override;
   void release(bool finalize) override;
   void end(const job::Ending& ending, Teardown teardown) override;

@@ -7,22 +7,14 @@
 #include <new>
 #include <utility>
 
+#include "job/packed_table.h"
+
 namespace gex::launch {
 
-namespace {
-
-/// Returns true if an exchange among so many ranks may have a result of so many bytes.
-bool may_be_result(std::uint64_t bytes, std::uint32_t ranks) noexcept {
-  const bool is_all = bytes <= job::max_exchange && bytes % ranks == 0;
-  const bool is_least = bytes <= job::max_least && bytes % sizeof(std::uint64_t) == 0;
-  return is_all || is_least;
-}
-
-}  // namespace
-
 Uplink::Uplink(os::FileDescriptor root, const LinkKeys& keys, const job::HostParts& hosts,
-               Guardians& guardian, job::JobPage& page)
+               std::uint32_t host, Guardians& guardian, job::JobPage& page)
     : hosts_(hosts),
+      host_(host),
       guardian_(guardian),
       page_(page),
       link_(std::move(root), keys),
@@ -63,6 +55,12 @@ void Uplink::contribute(std::uint32_t sequence, job::Exchange kind, SharedBytes 
   header.kind = job::FrameKind::host_gather;
   header.count = static_cast<std::uint32_t>(kind);
   header.sequence = sequence;
+  if (kind != job::Exchange::least) {
+    const bool stays = kind == job::Exchange::on_host;
+    if (stays) on_host_ = bytes;
+    bytes = std::make_shared<const std::vector<std::byte>>(
+        stays ? std::vector<std::byte>() : job::pack_table(*bytes, hosts_[host_].ranks.size()));
+  }
   link_.queue(header, std::move(bytes));
   flush();
 }
@@ -194,8 +192,8 @@ bool Uplink::handle_gathered(const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
   if (gathered_.empty()) gathering_ = header;
   if (header.sequence != gathering_.sequence || header.total != gathering_.total ||
-      !may_be_result(header.total, hosts_.ranks()) || header.offset != gathered_.size() ||
-      frame.payload.size() > header.total - header.offset ||
+      header.count != gathering_.count || header.total > job::max_exchange + job::max_growth ||
+      header.offset != gathered_.size() || frame.payload.size() > header.total - header.offset ||
       (frame.payload.empty() && header.total != 0)) {
     return false;
   }
@@ -205,12 +203,30 @@ bool Uplink::handle_gathered(const job::Received& frame) {
     return false;
   }
   gathered_.insert(gathered_.end(), frame.payload.begin(), frame.payload.end());
-  if (gathered_.size() == header.total) {
-    guardian_.gathered(header.sequence,
-                       std::make_shared<const std::vector<std::byte>>(std::move(gathered_)));
-    gathered_ = {};
-  }
+  if (gathered_.size() != header.total) return true;
+  SharedBytes result = take_gathered();
+  if (result == nullptr) return false;
+  guardian_.gathered(header.sequence, std::move(result));
   return true;
+}
+
+/// The result of an exchange that has come as a whole; null: it is malformed.
+SharedBytes Uplink::take_gathered() {
+  std::vector<std::byte> whole = std::exchange(gathered_, {});
+  switch (static_cast<job::Exchange>(gathering_.count)) {
+    case job::Exchange::all: {
+      auto table = job::unpack_table(whole, hosts_.ranks(), job::max_exchange);
+      if (!table) return nullptr;
+      return std::make_shared<const std::vector<std::byte>>(std::move(*table));
+    }
+    case job::Exchange::least:
+      if (whole.size() > job::max_least || whole.size() % sizeof(std::uint64_t) != 0)
+        return nullptr;
+      return std::make_shared<const std::vector<std::byte>>(std::move(whole));
+    case job::Exchange::on_host:
+      return whole.empty() ? std::exchange(on_host_, nullptr) : nullptr;
+  }
+  return nullptr;
 }
 
 Deadline Uplink::next_deadline() const {

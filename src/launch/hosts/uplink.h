@@ -19,9 +19,10 @@ class Uplink final : public Coordinator, public Timed {
   /// Called when the root is lost, with the reason for the user.
   using Lost = std::function<void(const std::string& why)>;
 
-  /// Forwards the root's calls to `guardian`, and its permission to report an error to `page`.
+  /// Forwards the root's calls to the `guardian` of host number `host`, and its permission to
+  /// report an error to `page`.
   Uplink(os::FileDescriptor root, const LinkKeys& keys, const job::HostParts& hosts,
-         Guardians& guardian, job::JobPage& page);
+         std::uint32_t host, Guardians& guardian, job::JobPage& page);
 
   void joined(std::uint32_t rank, pid_t process) override;
   void contribute(std::uint32_t sequence, job::Exchange kind, SharedBytes bytes) override;
@@ -54,8 +55,10 @@ class Uplink final : public Coordinator, public Timed {
   void send(job::FrameKind kind, std::uint32_t rank, int code);
   bool handle_frame(const job::Received& frame);
   bool handle_gathered(const job::Received& frame);
+  SharedBytes take_gathered();
 
   const job::HostParts& hosts_;
+  std::uint32_t host_;
   Guardians& guardian_;
   job::JobPage& page_;
   Link link_;
@@ -65,6 +68,7 @@ class Uplink final : public Coordinator, public Timed {
   Deadline heartbeat_at_;
   std::vector<std::byte> gathered_;  ///< pieces of an incomplete exchange
   job::FrameHeader gathering_;       ///< the header of its first piece
+  SharedBytes on_host_;  ///< what the ranks of this host have given to an exchange on each host
 };
 
 }  // namespace gex::launch

@@ -12,6 +12,7 @@
 
 #include "base/os_mapping.h"
 #include "base/os_memory.h"
+#include "job/packed_table.h"
 #include "launch/local/execution.h"
 #include "launch/local/spawn.h"
 #include "launch/report.h"
@@ -54,7 +55,8 @@ ControlServer::ControlServer(LocalJob& job, EventLoop& loop, LocalProcesses& pro
       gather_(job.part),
       sharing_(job.part) {
   const auto numbers = std::as_bytes(std::span(job.launch.hosts.host_of()));
-  host_numbers_ = std::make_shared<const std::vector<std::byte>>(numbers.begin(), numbers.end());
+  host_numbers_ = std::make_shared<const std::vector<std::byte>>(
+      job::pack_table(numbers, job.launch.hosts.ranks()));
 }
 
 void ControlServer::set_page_file(os::FileDescriptor file) {

@@ -70,8 +70,8 @@ std::optional<job::Membership> Guardian::start() {
     job_.page.decide_error_report(job::JobPage::ErrorReport::allowed);
   } else {
     Guardians& self = *this;
-    uplink_.emplace(os::FileDescriptor(launch.root), launch.root_keys, launch.hosts, self,
-                    job_.page);
+    uplink_.emplace(os::FileDescriptor(launch.root), launch.root_keys, launch.hosts, launch.host,
+                    self, job_.page);
   }
   if (job_.adopting()) return std::nullopt;
   rank_start_.emplace(job_, processes_, control_, relay_, std::move(inherited), max_files - needed);

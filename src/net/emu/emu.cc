@@ -242,16 +242,14 @@ Settings configured(const Host& host) {
 }
 
 std::unique_ptr<Emu> Emu::attach(const Host& host, Limits& limits) {
-  Settings mine{};
+  Settings settings{};
   os::FileDescriptor file;
   if (host.rank == 0) {
-    mine = configured(host);
-    file = create_file(host, Layout(host.size, mine.depth));
-    mine.usable = file ? 1 : 0;
+    settings = configured(host);
+    file = create_file(host, Layout(host.size, settings.depth));
+    settings.usable = file ? 1 : 0;
   }
-  std::vector<Settings> all(host.size);
-  host.exchange(&mine, sizeof mine, all.data());
-  const Settings& settings = all[0];
+  take_from_rank(host, 0, settings);
   if (settings.usable == 0) return nullptr;
   if (settings.depth < 1 || settings.depth > max_slots)
     host.fatal("emu: rank 0 announced an invalid queue depth");

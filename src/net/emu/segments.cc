@@ -42,10 +42,7 @@ Segments::~Segments() {
 
 void Segments::open_all() {
   if (host_.segment_file == nullptr) return;
-  const std::uint32_t failed = open_files() ? 0 : 1;
-  std::vector<std::uint32_t> failures(host_.size);
-  host_.exchange(&failed, sizeof failed, failures.data());
-  if (std::find(failures.begin(), failures.end(), 1U) != failures.end()) parts_.clear();
+  if (first_rank_with(host_, !open_files()) != host_.size) parts_.clear();
 }
 
 bool Segments::open_files() {

@@ -24,7 +24,7 @@ std::string would_use(std::size_t rank, const Way& way) {
 
 }  // namespace
 
-Verdict verdict_on(const std::vector<Introduction>& all, bool is_named) {
+Verdict verdict_on(Introductions all, bool is_named) {
   const auto unready =
       std::find_if(all.begin(), all.end(), [](const Introduction& one) { return one.ready == 0; });
   if (unready != all.end()) {
@@ -50,19 +50,19 @@ Verdict verdict_on(const std::vector<Introduction>& all, bool is_named) {
   return verdict;
 }
 
-bool devices_divide(const std::vector<Introduction>& all) {
+bool devices_divide(Introductions all) {
   return std::any_of(all.begin(), all.end(), [&](const Introduction& one) {
     return one.protocol != all[0].protocol && one.reaches_devices != all[0].reaches_devices;
   });
 }
 
-Broken broken_of(const std::vector<Introduction>& all) {
+Broken broken_of(Introductions all) {
   Broken broken = 0;
   for (const Introduction& one : all) broken |= one.broken;
   return broken;
 }
 
-OneSidedExtent common_extent(const std::vector<Introduction>& all) {
+OneSidedExtent common_extent(Introductions all) {
   OneSidedExtent common = all[0].one_sided;
   for (const Introduction& one : all) {
     common.available &= one.one_sided.available;

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "net/ofi/one_sided.h"
 #include "net/ofi/provider.h"
@@ -30,6 +30,9 @@ struct Introduction {
   std::uint32_t reaches_devices;  ///< 1: memory of devices, too
 };
 
+/// Introductions of all ranks, in their order.
+using Introductions = std::span<const Introduction>;
+
 /// All ranks come to the same from the same introductions.
 struct Verdict {
   bool agreed = false;
@@ -40,15 +43,15 @@ struct Verdict {
   std::uint32_t rank = 0;  ///< that reports it
 };
 /// `is_named`: the user has named the provider, and none other is looked for.
-Verdict verdict_on(const std::vector<Introduction>& all, bool is_named);
+Verdict verdict_on(Introductions all, bool is_named);
 
 /// Returns true if ranks speak another protocol because they reach memory of devices: none may.
-bool devices_divide(const std::vector<Introduction>& all);
+bool devices_divide(Introductions all);
 
 /// Returns all that any rank has found broken.
-Broken broken_of(const std::vector<Introduction>& all);
+Broken broken_of(Introductions all);
 
 /// Returns what the one-sided operations of all ranks have in common.
-OneSidedExtent common_extent(const std::vector<Introduction>& all);
+OneSidedExtent common_extent(Introductions all);
 
 }  // namespace gex::net::ofi

@@ -59,11 +59,11 @@ std::string Domain::take_device_error() const {
   return error_text(error.err);
 }
 
-bool Domain::insert_all(std::span<const std::byte> names, std::size_t stride, std::string& error) {
+bool Domain::insert_all(const std::byte* names, std::size_t stride, std::string& error) {
   first_addresses_.resize(ranks_);
   for (std::size_t rank = 0; rank < first_addresses_.size(); ++rank) {
-    const int inserted = fi_av_insert(peers_.get(), names.data() + rank * stride, 1,
-                                      &first_addresses_[rank], 0, nullptr);
+    const int inserted =
+        fi_av_insert(peers_.get(), names + rank * stride, 1, &first_addresses_[rank], 0, nullptr);
     if (inserted == 1) continue;
     error = "fi_av_insert of rank " + std::to_string(rank) + ": " +
             (inserted < 0 ? error_text(inserted) : "refused");

@@ -67,7 +67,7 @@ class Domain {
   bool has_text_for_name() const noexcept { return info_->addr_format == FI_ADDR_STR; }
 
   /// Inserts the names of all ranks' first endpoints, each `stride` bytes after the one before.
-  bool insert_all(std::span<const std::byte> names, std::size_t stride, std::string& error);
+  bool insert_all(const std::byte* names, std::size_t stride, std::string& error);
   /// The address of a further endpoint; FI_ADDR_NOTAVAIL if the provider refuses its name.
   fi_addr_t insert(const std::byte* name) const;
 
@@ -75,9 +75,15 @@ class Domain {
   fi_addr_t address_of(std::uint32_t rank) const noexcept { return first_addresses_[rank]; }
   std::size_t ranks() const noexcept { return ranks_; }
 
-  /// Where each rank lets others write without harm (scratch.h).
-  void set_scratch_places(std::vector<Place> places) { scratch_places_ = std::move(places); }
-  const Place& scratch_place_of(std::uint32_t rank) const noexcept { return scratch_places_[rank]; }
+  /// Where each rank lets others write without harm (scratch.h), each `stride` bytes after the one
+  /// before; they stay there.
+  void set_scratch_places(const Place* places, std::size_t stride) noexcept {
+    scratch_places_ = reinterpret_cast<const std::byte*>(places);
+    scratch_stride_ = stride;
+  }
+  const Place& scratch_place_of(std::uint32_t rank) const noexcept {
+    return *reinterpret_cast<const Place*>(scratch_places_ + rank * scratch_stride_);
+  }
 
  private:
   // In the order in which they stand on one another.
@@ -89,7 +95,8 @@ class Domain {
   Fid<fid_domain> domain_;
   Fid<fid_av> peers_;
   std::vector<fi_addr_t> first_addresses_;
-  std::vector<Place> scratch_places_;
+  const std::byte* scratch_places_ = nullptr;
+  std::size_t scratch_stride_ = 0;
 };
 
 /// After an open function of libfabric's, which wrote to `object`; false after setting `error`.

@@ -312,7 +312,7 @@ std::string text_of(Broken broken) {
 
 /// Opens an endpoint of the best provider by which all ranks can have one; `all`: how they have
 /// introduced themselves. Null: there is none, and libgex has warned. Collective.
-std::unique_ptr<Ofi> open_agreed(const Host& host, std::vector<Introduction>& all) {
+std::unique_ptr<Ofi> open_agreed(const Host& host, Introductions& all) {
   Wish wish = wish_of(host, is_one_host(host));
   for (;;) {
     Introduction mine{};
@@ -320,7 +320,7 @@ std::unique_ptr<Ofi> open_agreed(const Host& host, std::vector<Introduction>& al
     if (!choose_with_address(host, wish, choice)) return nullptr;
     std::string error;
     std::unique_ptr<Ofi> made = open(host, std::move(choice), mine, error);
-    host.exchange(&mine, sizeof mine, all.data());
+    all = {static_cast<const Introduction*>(host.exchange_shared(&mine, sizeof mine)), host.size};
     const Verdict verdict = verdict_on(all, !wish.provider.empty());
     const Broken broken = verdict.agreed ? broken_of(all) & ~wish.broken : 0;
     const bool divided = verdict.agreed && devices_divide(all);
@@ -353,22 +353,16 @@ std::unique_ptr<Ofi> open_agreed(const Host& host, std::vector<Introduction>& al
 
 std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   const std::vector<DefaultVariable> variables = set_job_variables(host);
-  std::vector<Introduction> all(host.size);
+  Introductions all;
   std::unique_ptr<Ofi> made = open_agreed(host, all);
   if (made == nullptr) return nullptr;
   made->extent_ = common_extent(all);
   if (const std::string& lost = made->lost_atomics(); host.rank == 0 && !lost.empty())
     warn(host, "the provider claims atomic operations that fail, and are not used: " + lost);
-  std::vector<Place> scratch_places(all.size());
-  std::transform(all.begin(), all.end(), scratch_places.begin(),
-                 [](const Introduction& one) { return one.scratch; });
-  made->domain_->set_scratch_places(std::move(scratch_places));
-  std::vector<std::byte> names;
-  for (const Introduction& one : all)
-    names.insert(names.end(), std::begin(one.name), std::end(one.name));
+  made->domain_->set_scratch_places(&all[0].scratch, sizeof all[0]);
   Lane& first = made->lanes_->first();
   std::string error;
-  if (made->domain_->insert_all(names, sizeof all[0].name, error)) {
+  if (made->domain_->insert_all(all[0].name, sizeof all[0], error)) {
     first.endpoint->use_first_addresses();
     first.network.start(error);
   }

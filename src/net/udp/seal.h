@@ -39,7 +39,8 @@
 
 namespace gex::net::udp {
 
-/// From which process to which. A session is one start of a process, and one lane of it.
+/// From which process to which. Processes of different jobs have different keys; a session is one
+/// lane of a process.
 struct Direction {
   std::uint32_t sender;
   std::uint32_t sender_session;

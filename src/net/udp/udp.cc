@@ -68,14 +68,8 @@ struct Opened {
   Address address;  ///< of the first lane
   std::uint16_t ports[Lanes::max_lanes];
   std::uint64_t receive_buffer;
-  std::uint32_t session;
-  std::uint32_t unused;
 
   Address address_of(std::uint32_t lane) const noexcept { return address.with_port(ports[lane]); }
-  /// Lanes are processes of their own to each other.
-  std::uint32_t session_of(std::uint32_t lane) const noexcept {
-    return session + lane * 0x9e3779b9U;
-  }
 };
 
 /// Where a rank receives, and why there.
@@ -271,9 +265,7 @@ class Directory final : public PeerDirectory {
     peer.session = session_of(rank);
     return peer;
   }
-  std::uint32_t session_of(std::uint32_t rank) const noexcept override {
-    return opened_[rank].session_of(lane_);
-  }
+  std::uint32_t session_of(std::uint32_t /*rank*/) const noexcept override { return lane_; }
 
  private:
   const Host& host_;
@@ -343,8 +335,7 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   mine.depth = wanted.depth != 0 ? wanted.depth : depth;
   mine.covers_bulk = wanted.covers_bulk;
   mine.products = best_products();
-  if (error.empty() && (!draw(mine.key) || !draw(own.session)))
-    error = "udp: the system has no random numbers";
+  if (error.empty() && !draw(mine.key)) error = "udp: the system has no random numbers";
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   if (!one_host && !find_place(host, wanted, place)) return nullptr;
   const Offer common = agree(host, mine);
@@ -363,7 +354,7 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
 
   const Directory directory(host, opened, *parts[0].socket);
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    parts[lane].session = own.session_of(lane);
+    parts[lane].session = lane;
     parts[lane].peers = std::make_unique<Directory>(directory, lane);
   }
   settings.max_message = max_message;

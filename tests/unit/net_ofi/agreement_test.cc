@@ -9,6 +9,8 @@
 namespace gex::net::ofi {
 namespace {
 
+using All = std::vector<Introduction>;
+
 Introduction introduction(const char* provider, const char* fabric = "", bool ready = true) {
   Introduction one{};
   std::snprintf(one.provider, sizeof one.provider, "%s", provider);
@@ -19,13 +21,13 @@ Introduction introduction(const char* provider, const char* fabric = "", bool re
 }
 
 TEST(Agreement, IsOnWhatAllWouldUse) {
-  EXPECT_TRUE(verdict_on({introduction("cxi", "a"), introduction("cxi", "a")}, false).agreed);
-  EXPECT_TRUE(verdict_on({introduction("cxi", "a")}, true).agreed);
+  EXPECT_TRUE(verdict_on(All{introduction("cxi", "a"), introduction("cxi", "a")}, false).agreed);
+  EXPECT_TRUE(verdict_on(All{introduction("cxi", "a")}, true).agreed);
 }
 
 TEST(Agreement, LeavesOutWhatFailsOnOneRank) {
   const Verdict verdict =
-      verdict_on({introduction("cxi", "a"), introduction("cxi", "a", false)}, false);
+      verdict_on(All{introduction("cxi", "a"), introduction("cxi", "a", false)}, false);
   EXPECT_FALSE(verdict.agreed);
   ASSERT_TRUE(verdict.refused);
   EXPECT_EQ(verdict.refused->provider, "cxi");
@@ -38,7 +40,8 @@ TEST(Agreement, LeavesOutWhatOneRankLacks) {
   // The others would take cxi, so the rank that would not does not have it.
   for (const bool swapped : {false, true}) {
     const Introduction with = introduction("cxi", "a"), without = introduction("tcp;ofi_rxm");
-    const Verdict verdict = verdict_on({swapped ? without : with, swapped ? with : without}, false);
+    const Verdict verdict =
+        verdict_on(All{swapped ? without : with, swapped ? with : without}, false);
     EXPECT_FALSE(verdict.agreed);
     ASSERT_TRUE(verdict.refused);
     EXPECT_EQ(verdict.refused->provider, "cxi");
@@ -47,7 +50,7 @@ TEST(Agreement, LeavesOutWhatOneRankLacks) {
 }
 
 TEST(Agreement, IsOnOneFabric) {
-  const Verdict verdict = verdict_on({introduction("cxi", "b"), introduction("cxi", "a")}, true);
+  const Verdict verdict = verdict_on(All{introduction("cxi", "b"), introduction("cxi", "a")}, true);
   ASSERT_TRUE(verdict.refused);
   EXPECT_EQ(verdict.refused->fabric, "a");
 }
@@ -63,25 +66,26 @@ TEST(Agreement, CollectsWhatRanksHaveFoundBroken) {
   Introduction one = introduction("cxi"), other = one;
   one.broken = broken_delivery;
   other.broken = broken_order;
-  EXPECT_EQ(broken_of({one, other}), broken_delivery | broken_order);
+  EXPECT_EQ(broken_of(All{one, other}), broken_delivery | broken_order);
 }
 
 TEST(Agreement, IsOnOneProtocolThoughOneRankReachesDevices) {
   Introduction plain = introduction("cxi"), with_devices = plain;
   with_devices.reaches_devices = 1;
-  EXPECT_FALSE(devices_divide({plain, with_devices}));
+  EXPECT_FALSE(devices_divide(All{plain, with_devices}));
   with_devices.protocol = 1;
-  EXPECT_TRUE(devices_divide({plain, with_devices}));
-  EXPECT_TRUE(devices_divide({with_devices, with_devices, plain}));
-  EXPECT_FALSE(devices_divide({with_devices, with_devices}));
+  EXPECT_TRUE(devices_divide(All{plain, with_devices}));
+  EXPECT_TRUE(devices_divide(All{with_devices, with_devices, plain}));
+  EXPECT_FALSE(devices_divide(All{with_devices, with_devices}));
 }
 
 TEST(Agreement, EndsWhereThereIsNoOtherWay) {
-  EXPECT_FALSE(verdict_on({introduction("cxi", "a", false)}, true).refused);  // named by the user
-  EXPECT_FALSE(verdict_on({introduction("", "", false)}, false).refused);
+  EXPECT_FALSE(
+      verdict_on(All{introduction("cxi", "a", false)}, true).refused);  // named by the user
+  EXPECT_FALSE(verdict_on(All{introduction("", "", false)}, false).refused);
   Introduction longer = introduction("cxi", "a");
   longer.name_size = 32;
-  const Verdict verdict = verdict_on({introduction("cxi", "a"), longer}, false);
+  const Verdict verdict = verdict_on(All{introduction("cxi", "a"), longer}, false);
   EXPECT_FALSE(verdict.agreed || verdict.refused);
   EXPECT_NE(verdict.reason.find("GEX_OFI_PROVIDER"), std::string::npos);
 }
