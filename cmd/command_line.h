@@ -5,6 +5,8 @@
 #include <getopt.h>
 #include <gex/version.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <span>
 #include <string>
@@ -66,7 +68,10 @@ class OptionReader {
   }
 
   template <class Options>
-  Reading<Options> refuse(const std::string& what) const {
+  Reading<Options> refuse(std::string what) const {
+    // A word of the command line may have control characters; the message is one line.
+    std::replace_if(
+        what.begin(), what.end(), [](unsigned char one) { return std::iscntrl(one) != 0; }, '?');
     return {{}, program_ + ": " + what + " (" + program_ + " --help)\n", usage_error};
   }
   template <class Options>

@@ -58,6 +58,7 @@ TEST(CommandLine, MistakesAreOneLineAndStatusTwo) {
        "--hang-report '/tmp' cannot be written: Is a directory"},
       {{"-n", "2", "--nodes", probe}, "unknown option --nodes"},
       {{"-n", "2", "-x", probe}, "unknown option -x"},
+      {{"-n", "2", "--a\n\x1b[1m", probe}, "unknown option --a??[1m"},
   };
   for (const Mistake& mistake : mistakes) {
     const Outcome outcome = run_gexrun(mistake.words).run();
