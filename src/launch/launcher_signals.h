@@ -24,8 +24,11 @@ void restore_signals(const SignalState& before) noexcept;
 bool ends_job(int signal) noexcept;
 
 /// Signals that a launcher forwards to the ranks.
+/// Time limits send SIGALRM (of an alarm set before exec), SIGXCPU and SIGABRT, which end a program
+/// that does not catch them.
 inline constexpr int forwarded_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-                                            SIGUSR2, SIGTSTP, SIGCONT, SIGTTIN, SIGTTOU};
+                                            SIGUSR2, SIGALRM, SIGXCPU, SIGABRT, SIGTSTP,
+                                            SIGCONT, SIGTTIN, SIGTTOU};
 
 /// Returns true if the signal stops a job: typed at the terminal (SIGTSTP), or a rank in the
 /// background has used the terminal.

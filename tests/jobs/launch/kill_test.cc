@@ -289,7 +289,7 @@ TEST_P(Kill, RanksThatIgnoreAnInterruptAreKilledInTheEnd) {
 
 TEST_P(Kill, OtherSignalsArePassedOn) {
   const auto running = start(3, {"receive-signals"});
-  for (const int signal : {SIGUSR1, SIGUSR2, SIGQUIT}) {
+  for (const int signal : {SIGUSR1, SIGUSR2, SIGQUIT, SIGALRM, SIGXCPU, SIGABRT}) {
     kill(running->process(), signal);
     const std::string line = signal < 10 ? "received 0" : "received ";
     EXPECT_TRUE(running->wait_for(line + std::to_string(signal), 3)) << running->output();

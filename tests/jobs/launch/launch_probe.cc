@@ -575,7 +575,7 @@ int stay_with_daemon(const Arguments& arguments) {
 /// Reports which of the signals that are passed on arrive.
 int receive_signals(const Arguments&) {
   Job& job = Job::join();
-  for (const int signal_number : {SIGUSR1, SIGUSR2, SIGQUIT}) {
+  for (const int signal_number : {SIGUSR1, SIGUSR2, SIGQUIT, SIGALRM, SIGXCPU, SIGABRT}) {
     signal(signal_number, [](int received) {
       char text[] = "received 00\n";
       text[sizeof "received"] = static_cast<char>('0' + received / 10);
