@@ -110,6 +110,7 @@ SegmentLimit segment_limit(std::uint32_t host_ranks, std::uint64_t control, std:
     reason = name;
   };
   shrink_to(limits.file_size, 0, "the file size limit (ulimit -f)");
+  shrink_to(INT64_MAX, 0, "the largest size of a file");
   // Half of the address space limit stays for the program itself.
   if (limits.address_space)
     shrink_to(*limits.address_space / 2, 0, "half of the address space limit (ulimit -v)");

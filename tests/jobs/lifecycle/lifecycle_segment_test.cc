@@ -54,6 +54,12 @@ TEST(SegmentLimit, FractionsAreOfTheHostUnlessTheyArePerProcess) {
   EXPECT_EQ(limits_with("0.25/H", 4).local / (1 << 21), third.local / 2 / (1 << 21));
 }
 
+// The sizes of all processes of a host are added up.
+TEST(SegmentLimit, IsAtMostWhatAFileCanBe) {
+  for (const char* const value : {"18446744073709551615", "8388608T"})
+    EXPECT_EQ(limits_with(value, 2).local >> 32, std::uint64_t{INT64_MAX} / 2 >> 32) << value;
+}
+
 TEST(SegmentLimit, MalformedValuesAreRefused) {
   for (const char* value :
        {"12Q", "abc", "-5", "1.5.2MB", "0.5/X", "1e9999", "3/4/H", "MB", "nan"}) {
