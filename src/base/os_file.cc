@@ -34,6 +34,12 @@ FileDescriptor open_empty_input() noexcept {
   return FileDescriptor(ends[0]);
 }
 
+std::uint64_t file_limit() noexcept {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
 std::uint64_t raise_file_limit() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;

@@ -48,6 +48,9 @@ FileDescriptor open_empty_input() noexcept;
 /// and is then written to as standard output. Writing to one that was closed fails as before.
 void fill_standard_descriptors() noexcept;
 
+/// Number of files that this process may have open.
+std::uint64_t file_limit() noexcept;
+
 /// Raises this process's limit of open files as far as it may; returns that limit.
 std::uint64_t raise_file_limit() noexcept;
 

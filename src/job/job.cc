@@ -15,6 +15,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/os_file.h"
 #include "base/os_proc.h"
 #include "job/foreign.h"
 #include "job/launch_hook.h"
@@ -57,6 +58,11 @@ Received receive(RankState& self, FrameKind kind) {
     case Received::Outcome::malformed:
       break;
   }
+  if (frame.lost_descriptor)
+    fatal(
+        "cannot receive shared memory from gexrun: this process may have no more open files "
+        "(at most %llu, ulimit -n)",
+        static_cast<unsigned long long>(os::file_limit()));
   fatal("the job's guardian sent something unexpected (kind %u)",
         static_cast<unsigned>(frame.header.kind));
 }

@@ -144,6 +144,8 @@ Received receive_frame(int socket, FrameBuffer& buffer, bool wait) noexcept {
   if (size < sizeof(FrameHeader) || size > sizeof(FrameHeader) + max_payload ||
       (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
     received.outcome = Received::Outcome::malformed;
+    // The buffer for it is large enough.
+    received.lost_descriptor = (message.msg_flags & MSG_CTRUNC) != 0;
     return received;
   }
   std::memcpy(&received.header, room.data(), sizeof(FrameHeader));

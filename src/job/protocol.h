@@ -167,7 +167,9 @@ struct Received {
   FrameHeader header;
   std::span<const std::byte> payload;
   os::FileDescriptor descriptor;  ///< close-on-exec
-  int sender = 0;                 ///< process id by SCM_CREDENTIALS, if the receiver asked for it
+  /// `malformed` because this process has no room for the descriptor that came (ulimit -n).
+  bool lost_descriptor = false;
+  int sender = 0;  ///< process id by SCM_CREDENTIALS, if the receiver asked for it
 };
 
 /// A buffer for one received frame.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,6 +46,18 @@ TEST_F(Frames, CarryADescriptorThatDoesNotSurviveExec) {
   ASSERT_TRUE(frame.descriptor);
   EXPECT_NE(frame.descriptor.get(), file.get());
   EXPECT_EQ(fcntl(frame.descriptor.get(), F_GETFD), FD_CLOEXEC);
+}
+
+TEST_F(Frames, WithoutRoomForTheirDescriptorAreMalformed) {
+  ASSERT_EQ(send_frame(ours_.get(), {}, {}, ours_.get(), true), Sent::whole);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Received frame = receive_frame(theirs_.get(), buffer_, true);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(frame.outcome, Outcome::malformed);
+  EXPECT_TRUE(frame.lost_descriptor);
 }
 
 TEST_F(Frames, OfTheWrongShapeAreMalformed) {
