@@ -5,9 +5,10 @@
 
 The environment names gexrun (GEXRUN), gexinfo (GEXINFO) and, of the MPIs that are there, the programs
 (OPENMPI_CLIENT, MPICH_CLIENT, and ABI_CLIENT of one with MPI's standard binary interface) and the
-launchers (OPENMPI_RUN, MPICH_RUN, ABI_RUN).
+launchers (OPENMPI_RUN, MPICH_RUN, ABI_RUN), and tests/jobs/launch/without_call (WITHOUT_CALL).
 """
 
+import errno
 import json
 import os
 import subprocess
@@ -60,7 +61,9 @@ class Case(unittest.TestCase):
     def refuse(self, line, *words, **variables):
         """The job is refused: libgex prints this line, and one with the network's name, in either order,
         since they are of two ranks."""
-        done = self.start(*words, **variables)
+        self.expect_refused(line, self.start(*words, **variables))
+
+    def expect_refused(self, line, done):
         ours = [one for one in done.stderr.splitlines() if one.startswith("gex: ")]
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(len(ours), 2, done.stderr)
@@ -90,6 +93,15 @@ class Gexrun(Case):
     def test_a_program_that_initializes_first_needs_a_launcher_of_mpi(self):
         self.refuse(r"mpi: MPICH has a world of 1 processes, the job one of 3: start the program with "
                     r"the mpirun of MPICH$", "gexrun", "mpich", "mpi-init", "gex-init")
+
+    def test_a_thread_that_cannot_be_started_is_named(self):
+        if not CLIENTS["mpich"]:
+            self.skipTest("mpich is not installed")
+        without_threads = [os.environ["WITHOUT_CALL"], str(errno.EAGAIN), "thread"]
+        self.expect_refused("mpi: cannot start the thread that answers MPI: Resource temporarily "
+                            "unavailable$",
+                            run([*without_threads, CLIENTS["mpich"], "gex-init"],
+                                GASNET_PSHM_NODES=str(RANKS)))
 
     def test_open_mpi_needs_its_own_launcher(self):
         self.refuse(r"mpi: processes of Open MPI find one another by its launcher only: ", "gexrun",

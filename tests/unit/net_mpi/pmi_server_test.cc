@@ -77,7 +77,7 @@ class Library {
  public:
   explicit Library(const Host& host) : host_(host), server_(std::make_unique<PmiServer>(host_)) {
     EXPECT_TRUE(server_->is_ready());
-    server_->begin();
+    EXPECT_EQ(server_->begin(), 0);
     descriptor_ = std::atoi(variable("PMI_FD").c_str());
     // An answer that does not come is a failure and no hang.
     const timeval limit{20, 0};

@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/os_thread.h"
+
 namespace gex::net::mpi {
 
 namespace {
@@ -84,23 +86,28 @@ std::string PmiServer::process_mapping() const {
   return text + ")";
 }
 
-void PmiServer::begin() {
-  setenv("PMI_FD", std::to_string(library_).c_str(), 1);
-  setenv("PMI_RANK", std::to_string(rank_).c_str(), 1);
-  setenv("PMI_SIZE", std::to_string(size_).c_str(), 1);
-  ended_ = std::make_shared<std::atomic<bool>>(false);
+int PmiServer::begin() {
+  const auto ended = std::make_shared<std::atomic<bool>>(false);
   // The program's signals are for its own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([this, ended = ended_] {
+  std::thread server;
+  const int error = os::start_thread(server, [this, ended] {
     serve();
     // A connection that has ended has no initialization to wait for.
     if (phase_.load() == Phase::initialization) change(Phase::running);
     ended->store(true);
     ended->notify_all();
-  }).detach();
+  });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) return error;
+  server.detach();
+  ended_ = ended;
+  setenv("PMI_FD", std::to_string(library_).c_str(), 1);
+  setenv("PMI_RANK", std::to_string(rank_).c_str(), 1);
+  setenv("PMI_SIZE", std::to_string(size_).c_str(), 1);
+  return 0;
 }
 
 void PmiServer::change(Phase phase) {

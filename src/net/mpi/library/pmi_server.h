@@ -33,8 +33,9 @@ class PmiServer {
   /// The sockets exist.
   bool is_ready() const noexcept { return own_ >= 0; }
 
-  /// Sets PMI's variables and answers; `MPI_Init_thread` may be called. Collective.
-  void begin();
+  /// Sets PMI's variables and answers; `MPI_Init_thread` may be called. Returns 0, or the error
+  /// number of the thread that would answer, which cannot be started.
+  int begin();
   /// `MPI_Init_thread` has returned. The server is not in Host::exchange from then on.
   void end_of_init();
   /// `MPI_Finalize` has begun, on all ranks.

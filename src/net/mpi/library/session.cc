@@ -3,8 +3,10 @@
 #include <gex/plugin/all_ranks.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -168,7 +170,11 @@ void initialize(const Host& host, Interface& interface, std::string& error) {
   if (!was_initialized && !all_launched && error.empty()) {
     if (kind().asks_by_pmi) {
       pmi_server() = std::make_unique<PmiServer>(host);
-      if (!pmi_server()->is_ready()) error = "mpi: no sockets for MPI's start";
+      if (!pmi_server()->is_ready())
+        error = std::string("mpi: no sockets for MPI's start: ") + std::strerror(errno);
+      else if (const int failed = pmi_server()->begin(); failed != 0)
+        error =
+            std::string("mpi: cannot start the thread that answers MPI: ") + std::strerror(failed);
     } else {
       error =
           "mpi: processes of Open MPI find one another by its launcher only: start the program "
@@ -194,14 +200,15 @@ void initialize(const Host& host, Interface& interface, std::string& error) {
     error = "mpi: no interface joins the hosts";
     return;
   }
-  if (pmi_server()) pmi_server()->begin();
   const int code = MPI_Init_thread(nullptr, nullptr, level, &provided);
   if (pmi_server()) pmi_server()->end_of_init();
   is_ours = code == MPI_SUCCESS;
-  if (code != MPI_SUCCESS)
+  if (code != MPI_SUCCESS) {
     error = "mpi: MPI_Init_thread: " + error_text(code);
-  else if (pmi_server())
+    host.warn(error.c_str());
+  } else if (pmi_server()) {
     serve_finalization();
+  }
 }
 
 }  // namespace
