@@ -93,9 +93,9 @@ class Agreement {
 };
 
 bool Agreement::introduce(std::string& error) {
-  std::vector<HostAddress> here = host_addresses();
+  std::vector<HostAddress> here = host_addresses(error);
   if (wish_.first_of_interface != 0) keep_first_of_interfaces(here);
-  usable_ = usable_addresses(wish_.named, false, here, wish_.variables, error);
+  if (error.empty()) usable_ = usable_addresses(wish_.named, false, here, wish_.variables, error);
   if (error.empty() && getrandom(&key_, sizeof key_, 0) != sizeof key_)
     error = "the system has no random numbers";
   Introduction mine;

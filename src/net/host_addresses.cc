@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -109,10 +110,14 @@ bool share_subnet(const Address& one, const Address& other, std::uint32_t prefix
          subnet_number(one, prefix) == subnet_number(other, prefix);
 }
 
-std::vector<HostAddress> host_addresses() {
+std::vector<HostAddress> host_addresses(std::string& error) {
   std::vector<HostAddress> all;
   ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return all;
+  if (getifaddrs(&list) != 0) {
+    error = std::string("the system does not list the interfaces of this host: ") +
+            std::strerror(errno);
+    return all;
+  }
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, &freeifaddrs);
   const os::FileDescriptor asked(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const Address sources[] = {default_source(AF_INET), default_source(AF_INET6)};

@@ -22,7 +22,8 @@ struct HostAddress {
 };
 
 /// All of them, in the system's order; those that are valid on one link only (fe80::) are left out.
-std::vector<HostAddress> host_addresses();
+/// Where the system does not list them, none, and `error` is one line.
+std::vector<HostAddress> host_addresses(std::string& error);
 
 /// A number that processes share which have the same interfaces and addresses, even where they
 /// count as several hosts, as in containers with `--network=host`; 0: unknown.

@@ -3,6 +3,7 @@
 #include "net/address_choice.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <functional>
@@ -84,10 +85,22 @@ TEST(Usable, WhatIsNotThereIsNamedBesideWhatIs) {
 
 TEST(Usable, TheLoopbackOfThisMachineIsFound) {
   std::string error;
-  const auto found = usable_addresses("", true, host_addresses(), "", error);
+  const auto found = usable_addresses("", true, host_addresses(error), "", error);
   EXPECT_EQ(error, "");
   EXPECT_TRUE(found.at(0).address.is_loopback());
   EXPECT_TRUE(found.at(0).has_carrier);
+}
+
+TEST(Addresses, ThatTheSystemDoesNotListAreAnError) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  std::string error;
+  const auto found = host_addresses(error);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_TRUE(found.empty());
+  EXPECT_EQ(error, "the system does not list the interfaces of this host: Too many open files");
 }
 
 TEST(Stack, IsThisProcesssOwn) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -72,37 +73,45 @@ bool is_reachable(const fi_info& info) {
   return !address.starts_with("127.") && address != "::1" && !address.starts_with("fe80:");
 }
 
-/// Returns true if a socket can have this address here and reach it: an interface may be down.
-bool is_usable(const char* address) {
+/// 0: a socket can have this address here and reach it; or an error number: an interface may be
+/// down.
+int try_address(const char* address) {
   sockaddr_in v4{};
   sockaddr_in6 v6{};
   v4.sin_family = AF_INET;
   v6.sin6_family = AF_INET6;
   const bool is_v4 = inet_pton(AF_INET, address, &v4.sin_addr) == 1;
-  if (!is_v4 && inet_pton(AF_INET6, address, &v6.sin6_addr) != 1) return false;
+  if (!is_v4 && inet_pton(AF_INET6, address, &v6.sin6_addr) != 1) return EINVAL;
   const auto* const any =
       is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
   const socklen_t size = is_v4 ? sizeof v4 : sizeof v6;
   const int trial = socket(any->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (trial < 0) return false;
-  bool usable = bind(trial, any, size) == 0;
+  if (trial < 0) return errno;
+  int error = bind(trial, any, size) == 0 ? 0 : errno;
   // Some port, to which nothing is sent.
   v4.sin_port = v6.sin6_port = htons(9);
-  usable = usable && connect(trial, any, size) == 0;
+  if (error == 0 && connect(trial, any, size) != 0) error = errno;
   close(trial);
-  return usable;
+  return error;
 }
 
 /// The loopback's address; null: it has none, which libfabric would find out too late.
 const char* loopback_address() {
   for (const char* const address : {"127.0.0.1", "::1"})
-    if (is_usable(address)) return address;
+    if (try_address(address) == 0) return address;
   return nullptr;
 }
 
-constexpr const char* no_loopback =
-    "the ranks are on one host, and its loopback interface has neither 127.0.0.1 nor ::1 (ip link "
-    "set lo up; GEX_OFI_INTERFACE names another)";
+std::string why_no_loopback() {
+  const int error = try_address("127.0.0.1");
+  if (error == EMFILE || error == ENFILE || error == EPERM || error == EACCES || error == ENOBUFS)
+    return std::string(
+               "the ranks are on one host, and no socket of its loopback interface can be "
+               "made: ") +
+           std::strerror(error);
+  return "the ranks are on one host, and its loopback interface has neither 127.0.0.1 nor ::1 (ip "
+         "link set lo up; GEX_OFI_INTERFACE names another)";
+}
 
 bool needs_loopback(const Wish& wish) {
   return wish.one_host && wish.interface.empty();
@@ -394,7 +403,7 @@ Choice choose(const Wish& wish) {
     std::vector<Info> found = interfaces_of(wish.provider, wish, false);
     if (found.empty() && reach_of(wish.provider) == Reach::sockets && needs_loopback(wish) &&
         loopback_address() == nullptr)
-      return {nullptr, {}, no_loopback};
+      return {nullptr, {}, why_no_loopback()};
     if (found.empty()) return {nullptr, {}, "GEX_OFI_PROVIDER=" + wish.provider + why_none(wish)};
     return choice_of(std::move(found), wish, "GEX_OFI_PROVIDER");
   }
@@ -412,7 +421,8 @@ Choice choose(const Wish& wish) {
       reason.append("; in a job at addresses by which its hosts reach each other");
     return choice_of(std::move(found), wish, std::move(reason));
   }
-  if (needs_loopback(wish) && loopback_address() == nullptr) return {nullptr, {}, no_loopback};
+  if (needs_loopback(wish) && loopback_address() == nullptr)
+    return {nullptr, {}, why_no_loopback()};
   return {nullptr, {}, "libfabric has no provider" + where(wish) + " with what this conduit needs"};
 }
 

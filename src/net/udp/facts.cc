@@ -64,7 +64,8 @@ void describe(const Host& host, void (*fact)(void* context, const char* name, co
   Settings settings;
   std::string error;
   if (!read_settings(host, settings, error)) return print("settings", error);
-  const std::vector<HostAddress> here = host_addresses();
+  const std::vector<HostAddress> here = host_addresses(error);
+  if (!error.empty()) return print("addresses", error);
   const auto usable = [&](bool one_host) {
     error.clear();
     return usable_addresses(settings.named, one_host, here, interface_variables, error);
@@ -99,8 +100,10 @@ Standing standing(const Host& host, bool several_hosts,
   std::string error;
   std::string text;
   if (read_settings(host, settings, error)) {
-    const std::vector<HostAddress> usable = usable_addresses(
-        settings.named, !several_hosts, host_addresses(), interface_variables, error);
+    const std::vector<HostAddress> here = host_addresses(error);
+    std::vector<HostAddress> usable;
+    if (error.empty())
+      usable = usable_addresses(settings.named, !several_hosts, here, interface_variables, error);
     if (error.empty()) text = "datagrams over " + address_text(usable, settings.socket);
   }
   reason(context, error.empty() ? text.c_str() : error.c_str());

@@ -27,7 +27,8 @@ std::size_t path_mtu(const Address& from, const Address& to) {
 }
 
 std::size_t interface_mtu(const Address& address) {
-  for (const HostAddress& one : host_addresses())
+  std::string error;
+  for (const HostAddress& one : host_addresses(error))
     if (one.address == address.with_port(0)) return one.mtu;
   return 0;
 }

@@ -295,8 +295,10 @@ Offer agree(const Host& host, const Offer& mine) {
 
 /// On one host: the loopback, or what is asked for.
 Place place_on_host(const Settings& settings, std::string& error) {
+  const std::vector<HostAddress> here = host_addresses(error);
+  if (!error.empty()) return {};
   const std::vector<HostAddress> usable =
-      usable_addresses(settings.named, true, host_addresses(), interface_variables, error);
+      usable_addresses(settings.named, true, here, interface_variables, error);
   if (!error.empty()) return {};
   return {usable[0].address, usable[0].interface,
           usable[0].address.host_text() +

@@ -13,7 +13,8 @@ namespace {
 
 TEST(PathMtu, IsThatOfTheRoutesInterface) {
   const Address here = Address::parse("127.0.0.1", 0);
-  for (const HostAddress& one : host_addresses()) {
+  std::string error;
+  for (const HostAddress& one : host_addresses(error)) {
     if (one.address == here) {
       EXPECT_EQ(path_mtu(here, Address::parse("127.0.0.1", 9)),
                 std::min<std::size_t>(one.mtu, 65535));
