@@ -19,7 +19,7 @@ bool crosses_network(gex_TM_t tm, gex_Rank_t rank) noexcept {
   const shm::Neighborhood& neighborhood = process().neighborhood;
   if (rank != GEX_RANK_INVALID) return !neighborhood.contains(resolve(tm, rank).jobrank);
   if (GEX_IS_PAIR_(tm)) return neighborhood.size() < gex_proc_.jobsize;
-  const Team& team = Team::from(tm);
+  const Team& team = team_out_of_line(tm);
   for (gex_Rank_t member = 0; member < team.size; ++member)
     if (!neighborhood.contains(team.jobrank_of(member))) return true;
   return false;

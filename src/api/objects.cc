@@ -37,7 +37,7 @@ bool is_specified_name(const char* name) {
 }
 
 gex_EP_t local_endpoint(gex_TM_t tm, const char* call) {
-  if (checked()) gex::require_team_or_pair(tm, call);
+  if (checked() || tm == GEX_TM_INVALID) gex::require_team_or_pair(tm, call);
   return GEX_IS_PAIR_(tm) ? gex::resolve(tm, 0).local_endpoint : Team::from(tm).endpoint;
 }
 
@@ -216,13 +216,13 @@ gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
 
 gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
   const InCall call(Call::rank_to_jobrank);
-  if (checked()) gex::require_peer(tm, rank, name_of(call));
+  if (checked() || tm == GEX_TM_INVALID) gex::require_peer(tm, rank, name_of(call));
   return gex::resolve(tm, rank).jobrank;
 }
 
 gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
   const InCall call(Call::jobrank_to_rank);
-  if (checked()) gex::require_team_or_pair(tm, name_of(call));
+  if (checked() || tm == GEX_TM_INVALID) gex::require_team_or_pair(tm, name_of(call));
   if (checked() && jobrank >= gex_proc_.jobsize)
     fatal("%s: jobrank %u is not below the job's size %u", name_of(call), jobrank,
           gex_proc_.jobsize);
@@ -232,7 +232,7 @@ gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
 gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
   const InCall call(Call::rank_to_endpoint);
   gex::require_flags(flags, 0, name_of(call));
-  if (checked()) gex::require_peer(tm, rank, name_of(call));
+  if (checked() || tm == GEX_TM_INVALID) gex::require_peer(tm, rank, name_of(call));
   const gex::Target target = gex::resolve(tm, rank);
   return {target.jobrank, target.endpoint};
 }

@@ -214,6 +214,11 @@ Team& require_live(gex_TM_t tm, const char* call) noexcept {
 
 }  // namespace
 
+void refuse_no_team() noexcept {
+  fatal(gex_proc_.jobsize == 0 ? "a call before gex_Client_Init (GEX_CHECK=1 names it)"
+                               : "a call whose team is GEX_TM_INVALID (GEX_CHECK=1 names it)");
+}
+
 void require_team_or_pair(gex_TM_t tm, const char* call) noexcept {
   if (!GEX_IS_PAIR_(tm)) {
     require_live(tm, call);

@@ -188,6 +188,15 @@ struct Target {
     return published_segment(endpoint_address(local_endpoint->client->index, endpoint), jobrank);
   }
 };
+/// Ends the job: a call that is not checked has no team.
+[[gnu::cold]] [[noreturn]] void refuse_no_team() noexcept;
+/// The team of a handle that inline code may not look behind and that is no pair: one of checked
+/// mode, or none.
+inline const Team& team_out_of_line(gex_TM_t tm) noexcept {
+  if (tm == GEX_TM_INVALID) [[unlikely]]
+    refuse_no_team();
+  return Team::from(tm);
+}
 inline Target resolve(gex_TM_t tm, gex_Rank_t rank) noexcept {
   const auto member = [rank](const Team& team) noexcept -> Target {
     return {team.endpoint, team.jobrank_of(rank), team.endpoint_of(rank)};
@@ -198,7 +207,7 @@ inline Target resolve(gex_TM_t tm, gex_Rank_t rank) noexcept {
     const Pair pair = decode_pair(tm);
     return {find_endpoint(pair.client, pair.local), rank, pair.remote};
   }
-  return member(Team::from(tm));
+  return member(team_out_of_line(tm));
 }
 
 /// Ends the job unless `tm` is a team or pair. Checked mode.
