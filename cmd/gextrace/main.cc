@@ -1,6 +1,7 @@
 // gextrace: reads the traces of a job's ranks, and writes a timeline, a picture, a summary.
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,42 +41,36 @@ int main(int count, char** arguments) {
   }
 
   std::string why;
+  const std::optional<gextrace::Outline> outline =
+      gextrace::read_outline(options.files, options.filter.ranks, why);
+  if (!outline) return fail(why);
+  std::vector<std::unique_ptr<gextrace::OutputFile>> files;
+  std::vector<std::unique_ptr<gextrace::Output>> made;
+  const auto create = [&](const std::string& path) {
+    if (path.empty()) return static_cast<std::FILE*>(nullptr);
+    return files.emplace_back(std::make_unique<gextrace::OutputFile>(path))->stream();
+  };
+  if (std::FILE* const file = create(options.perfetto))
+    made.push_back(gextrace::make_timeline(file, *outline));
+  if (std::FILE* const file = create(options.picture))
+    made.push_back(gextrace::make_picture(file, *outline, options.filter));
+  std::optional<gextrace::Summarizer> summarizer;
+  std::vector<gextrace::Output*> outputs;
+  outputs.reserve(made.size() + 1);
+  for (const auto& one : made) outputs.push_back(one.get());
+  if (options.summary != gextrace::SummaryForm::none)
+    outputs.push_back(&summarizer.emplace(*outline, options.files, options.filter));
+  if (!gextrace::make_outputs(*outline, options.filter, outputs, why)) return fail(why);
   int status = 0;
-  std::vector<std::string> remarks;
-  if (!options.perfetto.empty()) {
-    const std::optional<gextrace::Outline> outline =
-        gextrace::read_outline(options.files, options.filter.ranks, why);
-    if (!outline) return fail(why);
-    bool complete = true;
-    status |= gextrace::write_output(options.perfetto, [&](std::FILE* file) {
-      complete = gextrace::write_perfetto(file, *outline, options.filter, why);
-    });
-    if (!complete) return fail(why);
-    remarks = outline->job.remarks;
-  }
-  if (!options.picture.empty()) {
-    const std::optional<gextrace::Recording> recording =
-        gextrace::read_recording(options.files, options.filter.ranks, why);
-    if (!recording) return fail(why);
-    status |= gextrace::write_output(options.picture, [&](std::FILE* file) {
-      std::fputs(
-          gextrace::draw(recording->job, recording->spans, recording->messages, options.filter)
-              .c_str(),
-          file);
-    });
-    remarks = recording->job.remarks;
-  }
-  if (options.summary == gextrace::SummaryForm::none) {
-    for (const std::string& remark : remarks)
+  for (const auto& file : files) status |= file->finish();
+  if (!summarizer) {
+    for (const std::string& remark : outline->job.remarks)
       std::fprintf(stderr, "%s: note: %s\n", name, remark.c_str());
     return status;
   }
-  const std::optional<gextrace::Summary> summary =
-      gextrace::summarize_files(options.files, options.filter, why);
-  if (!summary) return fail(why);
-  std::fputs(
-      (options.summary == gextrace::SummaryForm::json ? as_json(*summary) : as_text(*summary))
-          .c_str(),
-      stdout);
+  const gextrace::Summary& summary = summarizer->summary();
+  std::fputs((options.summary == gextrace::SummaryForm::json ? as_json(summary) : as_text(summary))
+                 .c_str(),
+             stdout);
   return gex::cmd::finish_output(name) | status;
 }

@@ -96,6 +96,8 @@ Reading read_command_line(int count, char** arguments) {
   }
   options.files.assign(reader.rest().begin(), reader.rest().end());
   if (options.files.empty()) return reader.refuse<Options>("the trace to read is missing");
+  if (!options.picture.empty() && options.picture == options.perfetto)
+    return reader.refuse<Options>("-o and --svg need different files");
   if (options.perfetto.empty() && options.picture.empty() && options.summary == SummaryForm::none)
     options.summary = SummaryForm::text;
   return {std::move(options), {}, 0};

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "../output.h"
 #include "base/trace_format.h"
@@ -14,20 +15,24 @@ constexpr const char* name = "gextrace";
 
 }  // namespace
 
-int write_output(const std::string& path, const std::function<void(std::FILE*)>& write) {
-  if (path == "-") {
-    write(stdout);
-    return gex::cmd::finish_output(name);
+OutputFile::OutputFile(std::string path)
+    : path_(std::move(path)), stream_(path_ == "-" ? stdout : std::fopen(path_.c_str(), "we")) {
+  if (stream_ == nullptr) error_ = errno;
+}
+
+OutputFile::~OutputFile() {
+  if (stream_ != nullptr && stream_ != stdout) std::fclose(stream_);
+}
+
+int OutputFile::finish() {
+  if (stream_ == stdout) return gex::cmd::finish_output(name);
+  if (stream_ != nullptr) {
+    const bool written = std::ferror(stream_) == 0;
+    const bool closed = std::fclose(std::exchange(stream_, nullptr)) == 0;
+    if (written && closed) return 0;
+    error_ = errno;
   }
-  std::FILE* file = std::fopen(path.c_str(), "we");
-  bool written = false;
-  if (file != nullptr) {
-    write(file);
-    written = std::ferror(file) == 0;
-    written = std::fclose(file) == 0 && written;
-  }
-  if (written) return 0;
-  std::fprintf(stderr, "%s: cannot write %s: %s\n", name, path.c_str(), std::strerror(errno));
+  std::fprintf(stderr, "%s: cannot write %s: %s\n", name, path_.c_str(), std::strerror(error_));
   return 1;
 }
 

@@ -1,7 +1,6 @@
 #include "perfetto.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,56 +30,49 @@ struct ArrowEnd {
   std::uint64_t number;
 };
 
-class TimelineWriter {
+class Timeline : public Output {
  public:
-  TimelineWriter(std::FILE* file, const Outline& outline, const Filter& filter)
-      : file_(file), outline_(outline), filter_(filter) {}
+  Timeline(std::FILE* file, const Outline& outline) : file_(file), outline_(outline) {}
 
-  bool write(std::string& why) {
-    for (const RankTrace& rank : outline_.job.ranks) {
-      if (!read(rank, why)) return false;
-      note_meetings(rank);
+  /// Notes the spans in which messages are sent and handled, as far as they are kept.
+  void survey(const ShownRank& rank) override {
+    const std::vector<std::uint32_t>& meetings = rank.recording.meetings;
+    std::vector<std::uint32_t>& spans =
+        span_of_meeting_.emplace_back(outline_.job.ranks[rank.index].events.size(), Span::none);
+    for (std::size_t i = 0; i < std::min(spans.size(), meetings.size()); ++i) {
+      const std::uint32_t span = rank.recording.spans.span_of_event[meetings[i]];
+      if (span != Span::none && rank.kept[span]) spans[i] = span;
     }
+    has_spans_.push_back(std::find(rank.kept.begin(), rank.kept.end(), true) != rank.kept.end());
+  }
+
+  bool draws(std::uint32_t index) const override { return has_spans_[index]; }
+
+  void begin_drawing() override {
     attach();
     std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", file_);
-    for (std::uint32_t i = 0; i < outline_.job.ranks.size(); ++i) {
-      if (!read(outline_.job.ranks[i], why)) return false;
-      write_rank(ends_[i]);
-      ends_[i] = {};
-    }
-    std::fputs("\n]}\n", file_);
-    return true;
   }
+
+  void draw(const ShownRank& rank) override {
+    rank_ = &rank.recording;
+    kept_ = &rank.kept;
+    write_rank(ends_[rank.index]);
+    ends_[rank.index] = {};
+  }
+
+  void end_drawing() override { std::fputs("\n]}\n", file_); }
 
  private:
-  bool read(const RankTrace& rank, std::string& why) {
-    rank_.reset();
-    rank_ = read_rank(rank, why);
-    if (rank_) kept_ = kept(filter_, rank_->trace, rank_->spans);
-    return rank_.has_value();
-  }
-
-  /// The spans in which messages are sent and handled, as far as they are kept.
-  void note_meetings(const RankTrace& rank) {
-    std::vector<std::uint32_t>& spans =
-        span_of_meeting_.emplace_back(rank.events.size(), Span::none);
-    for (std::size_t i = 0; i < std::min(spans.size(), rank_->meetings.size()); ++i) {
-      const std::uint32_t span = rank_->spans.span_of_event[rank_->meetings[i]];
-      if (span != Span::none && kept_[span]) spans[i] = span;
-    }
-  }
-
   void write_rank(const std::vector<ArrowEnd>& ends) {
-    if (std::find(kept_.begin(), kept_.end(), true) == kept_.end()) return;
     write_names();
     std::size_t next = 0;
-    for (std::uint32_t s = 0; s < kept_.size(); ++s) {
-      if (!kept_[s]) continue;
+    for (std::uint32_t s = 0; s < kept_->size(); ++s) {
+      if (!(*kept_)[s]) continue;
       write_span(s);
       for (; next < ends.size() && ends[next].span == s; ++next) write_end_of_arrow(ends[next]);
     }
     for (const Operation& operation : rank_->spans.operations)
-      if (kept_[operation.call]) write_operation(operation);
+      if ((*kept_)[operation.call]) write_operation(operation);
   }
 
   /// Begins an event: what all have. Times are microseconds.
@@ -208,9 +200,9 @@ class TimelineWriter {
 
   std::FILE* file_;
   const Outline& outline_;
-  const Filter& filter_;
-  std::optional<RankRecording> rank_;  ///< the one that is being written
-  std::vector<bool> kept_;             ///< its spans
+  const RankRecording* rank_ = nullptr;      ///< the one that is being written
+  const std::vector<bool>* kept_ = nullptr;  ///< its spans
+  std::vector<bool> has_spans_;              ///< by rank: one is kept
   /// By rank and event of the outline.
   std::vector<std::vector<std::uint32_t>> span_of_meeting_;
   bool first_ = true;
@@ -219,9 +211,8 @@ class TimelineWriter {
 
 }  // namespace
 
-bool write_perfetto(std::FILE* file, const Outline& outline, const Filter& filter,
-                    std::string& why) {
-  return TimelineWriter(file, outline, filter).write(why);
+std::unique_ptr<Output> make_timeline(std::FILE* file, const Outline& outline) {
+  return std::make_unique<Timeline>(file, outline);
 }
 
 }  // namespace gextrace

@@ -4,16 +4,13 @@
 // operations in flight.
 
 #include <cstdio>
-#include <string>
+#include <memory>
 
-#include "filter.h"
 #include "recording.h"
 
 namespace gextrace {
 
-/// Writes the events to `file`, whose errors the caller looks for; reads the ranks one after the
-/// other. Returns false, with the reason, if one cannot be read any more.
-bool write_perfetto(std::FILE* file, const Outline& outline, const Filter& filter,
-                    std::string& why);
+/// Writes the events to `file`, whose errors the caller looks for. Both outlive it.
+std::unique_ptr<Output> make_timeline(std::FILE* file, const Outline& outline);
 
 }  // namespace gextrace

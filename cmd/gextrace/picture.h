@@ -2,17 +2,14 @@
 // The timeline as a picture (SVG), for documents: a lane for each thread of each rank, time to the
 // right.
 
-#include <string>
-#include <vector>
+#include <cstdio>
+#include <memory>
 
-#include "filter.h"
-#include "match.h"
-#include "read.h"
-#include "spans.h"
+#include "recording.h"
 
 namespace gextrace {
 
-std::string draw(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,
-                 const Filter& filter);
+/// Writes the picture to `file`, whose errors the caller looks for. All outlive it.
+std::unique_ptr<Output> make_picture(std::FILE* file, const Outline& outline, const Filter& filter);
 
 }  // namespace gextrace

@@ -328,8 +328,11 @@ int predict(int count, char** arguments) {
     std::fprintf(stderr, "gextrace: %s\n", why.c_str());
     return 1;
   }
-  if (!options.goal.empty())
-    return write_output(options.goal, [&](std::FILE* file) { write_goal(file, *programs); });
+  if (!options.goal.empty()) {
+    OutputFile file(options.goal);
+    if (file.stream() != nullptr) write_goal(file.stream(), *programs);
+    return file.finish();
+  }
   print(*programs, options.machine, *replayed);
   return gex::cmd::finish_output("gextrace");
 }

@@ -49,6 +49,21 @@ std::optional<std::string> flaw_of(const FileHeader& header) {
   return std::nullopt;
 }
 
+/// Nothing, and the reason in `why`, if it is not the header of a trace file of this version.
+std::optional<FileHeader> read_header(std::ifstream& file, const std::string& path,
+                                      std::string& why) {
+  if (!file) {
+    why = path + ": " + std::strerror(errno);
+    return std::nullopt;
+  }
+  FileHeader header{};
+  const std::size_t got = read_at(file, 0, &header, sizeof header);
+  const auto flaw = got < sizeof header ? "not a trace file of libgex: too short" : flaw_of(header);
+  if (!flaw) return header;
+  why = path + ": " + *flaw;
+  return std::nullopt;
+}
+
 void read_names(std::ifstream& file, const FileHeader& header, RankTrace& trace) {
   const std::uint32_t count = std::min(header.name_count, header.max_names);
   std::vector<char> bytes(std::size_t{count} * header.name_bytes);
@@ -186,17 +201,9 @@ std::string RankTrace::name_of(Names space, std::uint32_t number) const {
 
 std::optional<RankTrace> read_file(const std::string& path, std::string& why, Keep keep) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    why = path + ": " + std::strerror(errno);
-    return std::nullopt;
-  }
-  FileHeader header{};
-  const std::size_t got = read_at(file, 0, &header, sizeof header);
-  const auto flaw = got < sizeof header ? "not a trace file of libgex: too short" : flaw_of(header);
-  if (flaw) {
-    why = path + ": " + *flaw;
-    return std::nullopt;
-  }
+  const std::optional<FileHeader> read = read_header(file, path, why);
+  if (!read) return std::nullopt;
+  const FileHeader& header = *read;
   RankTrace trace;
   trace.path = path;
   trace.rank = header.rank;
@@ -226,8 +233,13 @@ const RankTrace* Job::of(std::uint32_t rank) const noexcept {
 
 namespace {
 
-/// The files of traces. A path without a file of that name stands for those of all ranks of a job,
-/// whose number is written to `size`. Nothing, with the reason, where not one of these exists.
+bool is_wanted(const std::vector<std::uint32_t>& wanted, std::uint32_t rank) {
+  return wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), rank);
+}
+
+/// The files of traces. A path without a file of that name stands for those of all wanted ranks of
+/// a job, whose number is written to `size`. Nothing, with the reason, where not one of these
+/// exists.
 std::optional<std::vector<std::string>> find_files(const std::vector<std::string>& paths,
                                                    const std::vector<std::uint32_t>& wanted,
                                                    std::uint32_t& size, std::string& why) {
@@ -238,12 +250,14 @@ std::optional<std::vector<std::string>> find_files(const std::vector<std::string
       continue;
     }
     // The lowest rank's file has the number of ranks; gaps are reported by `remark_on`.
-    std::optional<RankTrace> any;
+    std::optional<FileHeader> any;
     std::string last_why = path + ".0: " + std::strerror(ENOENT);
     for (std::uint32_t rank = 0; !any && rank < (wanted.empty() ? 1024 : wanted.back() + 1);
          ++rank) {
-      const std::string file = path + "." + std::to_string(rank);
-      if (exists(file)) any = read_file(file, last_why, Keep::meetings);
+      const std::string name = path + "." + std::to_string(rank);
+      if (!exists(name)) continue;
+      std::ifstream file(name, std::ios::binary);
+      any = read_header(file, name, last_why);
     }
     if (!any) {
       why = last_why;
@@ -251,13 +265,9 @@ std::optional<std::vector<std::string>> find_files(const std::vector<std::string
     }
     size = any->job_size;
     for (std::uint32_t rank = 0; rank < size; ++rank)
-      files.push_back(path + "." + std::to_string(rank));
+      if (is_wanted(wanted, rank)) files.push_back(path + "." + std::to_string(rank));
   }
   return files;
-}
-
-bool is_wanted(const std::vector<std::uint32_t>& wanted, std::uint32_t rank) {
-  return wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), rank);
 }
 
 /// Remarks on what the traces that were read lack; in the order of their ranks.

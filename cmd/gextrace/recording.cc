@@ -1,23 +1,11 @@
 #include "recording.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "align.h"
 
 namespace gextrace {
-
-std::optional<Recording> read_recording(const std::vector<std::string>& paths,
-                                        const std::vector<std::uint32_t>& wanted,
-                                        std::string& why) {
-  std::optional<Job> job = read_job(paths, wanted, why);
-  if (!job) return std::nullopt;
-  Recording recording{std::move(*job), {}, {}};
-  convert_ticks(recording.job);
-  recording.messages = match(recording.job);
-  correct_clocks(recording.job, recording.messages);
-  recording.spans = spans_of(recording.job);
-  return recording;
-}
 
 std::optional<Outline> read_outline(const std::vector<std::string>& paths,
                                     const std::vector<std::uint32_t>& wanted, std::string& why) {
@@ -42,6 +30,32 @@ std::optional<RankRecording> read_rank(const RankTrace& outline, std::string& wh
   for (std::uint32_t event = 0; event < events.size(); ++event)
     if (is_meeting(events[event].kind)) recording.meetings.push_back(event);
   return recording;
+}
+
+bool make_outputs(const Outline& outline, const Filter& filter, const std::vector<Output*>& outputs,
+                  std::string& why) {
+  const auto show = [&](std::uint32_t index, const auto& to_output) {
+    const RankTrace& rank = outline.job.ranks[index];
+    const std::optional<RankRecording> recording = read_rank(rank, why);
+    if (!recording) return false;
+    const std::vector<bool> keeps = kept(filter, recording->trace, recording->spans);
+    for (Output* const output : outputs) to_output(*output, ShownRank{index, *recording, keeps});
+    return true;
+  };
+  const auto ranks = static_cast<std::uint32_t>(outline.job.ranks.size());
+  for (std::uint32_t i = 0; i < ranks; ++i)
+    if (!show(i, [](Output& output, const ShownRank& rank) { output.survey(rank); })) return false;
+  for (Output* const output : outputs) output->begin_drawing();
+  for (std::uint32_t i = 0; i < ranks; ++i) {
+    const auto drawn = [i](const Output* output) { return output->draws(i); };
+    if (std::none_of(outputs.begin(), outputs.end(), drawn)) continue;
+    const auto draw = [](Output& output, const ShownRank& rank) {
+      if (output.draws(rank.index)) output.draw(rank);
+    };
+    if (!show(i, draw)) return false;
+  }
+  for (Output* const output : outputs) output->end_drawing();
+  return true;
 }
 
 }  // namespace gextrace

@@ -1,26 +1,18 @@
 #pragma once
-// A job's traces with what is found in them, on one clock.
+// A job's traces with what is found in them, on one clock. What joins ranks is held of all of them
+// at once, everything else of one rank at a time.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "filter.h"
 #include "match.h"
 #include "read.h"
 #include "spans.h"
 
 namespace gextrace {
-
-struct Recording {
-  Job job;
-  Messages messages;
-  std::vector<RankSpans> spans;
-};
-
-/// As read_job.
-std::optional<Recording> read_recording(const std::vector<std::string>& paths,
-                                        const std::vector<std::uint32_t>& wanted, std::string& why);
 
 /// The events that join the ranks of a job (Keep::meetings), where these are read one after the
 /// other.
@@ -41,5 +33,30 @@ struct RankRecording {
 };
 std::optional<RankRecording> read_rank(const RankTrace& outline, std::string& why,
                                        Annotations annotations = Annotations::shown);
+
+/// A rank as an output gets it.
+struct ShownRank {
+  std::uint32_t index;  ///< in the outline
+  const RankRecording& recording;
+  const std::vector<bool>& kept;  ///< by span: the filter keeps it
+};
+
+/// Something that is made of a job's ranks, which it gets one after the other.
+class Output {
+ public:
+  virtual ~Output() = default;
+  /// Gets each rank.
+  virtual void survey(const ShownRank& rank) = 0;
+  /// After all ranks: which of them are to be shown once more.
+  virtual bool draws(std::uint32_t /*index*/) const { return false; }
+  virtual void begin_drawing() {}
+  virtual void draw(const ShownRank& /*rank*/) {}
+  virtual void end_drawing() {}
+};
+
+/// Reads each rank's file once, or twice if an output draws it, for all outputs together. Returns
+/// false, with the reason, if one cannot be read any more.
+bool make_outputs(const Outline& outline, const Filter& filter, const std::vector<Output*>& outputs,
+                  std::string& why);
 
 }  // namespace gextrace

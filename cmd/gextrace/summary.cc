@@ -4,8 +4,6 @@
 #include <limits>
 #include <tuple>
 
-#include "recording.h"
-
 namespace gextrace {
 
 namespace {
@@ -20,8 +18,9 @@ void add(Tally& tally, std::int64_t ns, std::uint64_t bytes) {
 
 class Adder {
  public:
-  Adder(const RankTrace& trace, const RankSpans& spans, const Filter& filter, Summary& summary)
-      : trace_(trace), spans_(spans), filter_(filter), summary_(summary) {}
+  Adder(const RankTrace& trace, const RankSpans& spans, const std::vector<bool>& kept,
+        const Filter& filter, Summary& summary)
+      : trace_(trace), spans_(spans), kept_(kept), filter_(filter), summary_(summary) {}
 
   void run() {
     RankSummary rank;
@@ -37,9 +36,8 @@ class Adder {
       rank.end = std::max(rank.end, event.at);
       add_event(event);
     }
-    const std::vector<bool> keeps = kept(filter_, trace_, spans_);
-    for (std::uint32_t i = 0; i < keeps.size(); ++i)
-      if (keeps[i]) add_span(i, rank);
+    for (std::uint32_t i = 0; i < kept_.size(); ++i)
+      if (kept_[i]) add_span(i, rank);
     summary_.ranks.push_back(rank);
   }
 
@@ -115,6 +113,7 @@ class Adder {
 
   const RankTrace& trace_;
   const RankSpans& spans_;
+  const std::vector<bool>& kept_;
   const Filter& filter_;
   Summary& summary_;
 };
@@ -194,25 +193,22 @@ Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Mes
                   const Filter& filter) {
   Summary summary = summarize_meetings(job, messages, filter);
   for (std::size_t i = 0; i < job.ranks.size(); ++i)
-    if (filter.has_rank(job.ranks[i].rank)) Adder(job.ranks[i], spans[i], filter, summary).run();
+    if (filter.has_rank(job.ranks[i].rank))
+      Adder(job.ranks[i], spans[i], kept(filter, job.ranks[i], spans[i]), filter, summary).run();
   return summary;
 }
 
-std::optional<Summary> summarize_files(const std::vector<std::string>& paths, const Filter& filter,
-                                       std::string& why) {
-  const std::optional<Outline> outline = read_outline(paths, filter.ranks, why);
-  if (!outline) return std::nullopt;
-  Summary summary = summarize_meetings(outline->job, outline->messages, filter);
-  for (const RankTrace& rank : outline->job.ranks) {
-    const std::optional<RankRecording> read = read_rank(rank, why);
-    if (!read) return std::nullopt;
-    Adder(read->trace, read->spans, filter, summary).run();
-  }
+Summarizer::Summarizer(const Outline& outline, const std::vector<std::string>& paths,
+                       const Filter& filter)
+    : summary_(summarize_meetings(outline.job, outline.messages, filter)), filter_(filter) {
   for (const std::string& path : paths) {
     auto sums = read_sums(path);
-    if (sums && sums->job_size == summary.job_size) summary.untraced = *std::move(sums);
+    if (sums && sums->job_size == summary_.job_size) summary_.untraced = *std::move(sums);
   }
-  return summary;
+}
+
+void Summarizer::survey(const ShownRank& rank) {
+  Adder(rank.recording.trace, rank.recording.spans, rank.kept, filter_, summary_).run();
 }
 
 }  // namespace gextrace

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "filter.h"
 #include "match.h"
 #include "read.h"
+#include "recording.h"
 #include "spans.h"
 #include "sums.h"
 
@@ -71,10 +71,17 @@ struct Summary {
 Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,
                   const Filter& filter);
 
-/// Reads files, as read_job does, one rank after the other: of all others only messages and
-/// arrivals are held.
-std::optional<Summary> summarize_files(const std::vector<std::string>& paths, const Filter& filter,
-                                       std::string& why);
+/// Makes the summary of the job whose files have these names.
+class Summarizer : public Output {
+ public:
+  Summarizer(const Outline& outline, const std::vector<std::string>& paths, const Filter& filter);
+  void survey(const ShownRank& rank) override;
+  const Summary& summary() const noexcept { return summary_; }
+
+ private:
+  Summary summary_;
+  const Filter& filter_;
+};
 
 std::string as_text(const Summary& summary);
 std::string as_json(const Summary& summary);

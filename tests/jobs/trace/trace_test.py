@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -485,6 +486,41 @@ class Settings(Traced):
         self.assertIn("rank 1", picture)
         self.assertIn("gex_Coll_BarrierNB", picture)
 
+    def copies(self, ranks):
+        """A trace of so many ranks, each with the calls of the one that has run."""
+        with open(self.trace + ".0", "rb") as file:
+            trace = bytearray(file.read())
+        name = os.path.join(self.folder.name, f"copies{ranks}")
+        for rank in range(ranks):
+            struct.pack_into("=II", trace, 48, rank, ranks)  # FileHeader::rank, job_size
+            pathlib.Path(f"{name}.{rank}").write_bytes(trace)
+        return name
+
+    def usage(self, *arguments):
+        """The largest memory of gextrace in KiB, and how many bytes it has read."""
+        # Freed memory counts again at once.
+        variables = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
+                     ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"}
+        with subprocess.Popen([GEXTRACE, *arguments], stdout=subprocess.DEVNULL,
+                              env=variables) as process:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            counts = pathlib.Path(f"/proc/{process.pid}/io").read_text(encoding="utf-8")
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_maxrss, int(re.search(r"rchar: (\d+)", counts).group(1))
+
+    def test_outputs_take_the_memory_of_a_rank_and_read_the_files_together(self):
+        self.run_job(1, SEQ, "fill", "8000", options=["--trace", self.trace])
+        few, many = self.copies(2), self.copies(20)
+        picture = ("--svg", "/dev/null")
+        timeline = ("-o", os.path.join(self.folder.name, "timeline.json"))
+        for options in (picture, timeline, ["--summary"]):
+            self.assertLess(self.usage(*options, many)[0], 1.5 * self.usage(*options, few)[0])
+        read = self.usage(*timeline, many)[1]
+        self.assertLess(self.usage(*timeline, *picture, "--summary", many)[1], 1.1 * read)
+        self.assertLess(self.usage(*timeline, "--ranks", "3", many)[1], 0.2 * read)
+
     def test_text(self):
         self.run_job(2, SEQ, "fill", "20", options=["--trace", self.trace])
         text = self.gextrace(self.trace).stdout
@@ -494,6 +530,7 @@ class Settings(Traced):
         for options, line in ((["--ranks", "x", "t"], "--ranks 'x' is not a list of ranks"),
                               (["--from", "soon", "t"], "--from 'soon' is not a number"),
                               (["--summary=xml", "t"], "--summary=xml is neither text nor json"),
+                              (["-o", "-", "--svg", "-", "t"], "-o and --svg need different files"),
                               ([], "the trace to read is missing"),
                               (["--what", "t"], "unknown option --what")):
             self.assertIn(line, self.gextrace(*options, status=2).stderr)
