@@ -35,7 +35,7 @@ class Watch : public testing::Test {
                            [this](Hang hang, double seconds, const HangReport& report) {
                              idle_s = seconds;
                              kind = hang;
-                             ranks.push_back(report.ranks.size());
+                             ranks.push_back(report.classes.size());
                              reported = report;
                            }},
         now);
@@ -96,30 +96,25 @@ TEST_F(Watch, CallsAJobHungWhenNothingMovesAndARankWaits) {
 }
 
 TEST_F(Watch, AsksForStacksWhenThePictureOfAllHostsIsThere) {
-  const auto with_thread = [this](std::size_t host, RankReport report, const char* stack) {
-    report.rank = static_cast<std::uint32_t>(host);
-    report.process = 100;
+  const auto show = [this](std::uint32_t rank, const char* stack) {
+    RankReport report;
+    report.rank = rank;
     report.threads.resize(1);
-    report.threads[0].kernel_thread = 100;
     report.threads[0].backtrace = stack;
-    watch->collected(host, asked.back(), ReportForm::ranks, encode({report}));
+    watch->collected(rank, asked.back(), ReportForm::ranks, encode({report}));
   };
-  RankReport sleeping;
-  sleeping.state = 'S';
-  RankReport woken;
-  woken.state = 'R';
   pass(9);
   observe(false, 9);
-  with_thread(0, sleeping, "");
+  show(0, "");
   EXPECT_EQ(collecting, Collection::picture) << "the other host's picture is missing";
-  with_thread(1, sleeping, "");
+  show(1, "");
   EXPECT_EQ(collecting, Collection::stacks);
-  with_thread(0, woken, "frames");
-  with_thread(1, woken, "");
-  ASSERT_EQ(reported.ranks.size(), 2U);
-  EXPECT_EQ(reported.ranks[0].state, 'S') << "as it was before";
-  EXPECT_EQ(reported.ranks[0].threads[0].backtrace, "frames");
-  EXPECT_EQ(reported.ranks[1].threads[0].backtrace, "");
+  show(0, "frames");
+  pass(60);
+  watch->meet_deadlines();
+  ASSERT_EQ(reported.classes.size(), 2U) << "of a host without stacks the picture is shown";
+  EXPECT_EQ(reported.classes[0].example.threads[0].backtrace, "frames");
+  EXPECT_EQ(reported.classes[1].example.threads[0].backtrace, "");
 }
 
 TEST_F(Watch, DoesNotCallAJobHungThatComputes) {
@@ -198,7 +193,7 @@ TEST_F(Watch, TakesAnInvalidAnswerForEmpty) {
   watch->collected(0, asked.back(), ReportForm::ranks, std::vector<std::byte>(3, std::byte{0xff}));
   watch->collected(7, asked.back(), ReportForm::ranks, {});
   answer(1, 1);
-  answer(0, 0);
+  watch->collected(0, asked.back(), ReportForm::ranks, {});
   answer(1, 1);
   EXPECT_EQ(ranks, std::vector<std::size_t>{1});
 }

@@ -35,7 +35,7 @@ class Server : public testing::Test {
                   if (keep)
                     kept = std::move(deliver);
                   else
-                    deliver(analyse(reports));
+                    deliver(analyse(each_alone(reports)));
                 }}) {
     EXPECT_EQ(loop.open(), 0);
     server.serve(loop);
@@ -75,7 +75,7 @@ TEST_F(Server, ListsItsJob) {
 TEST_F(Server, ReportsToWhoNamesTheLauncherOrARank) {
   const auto text = served([] { return report_of(launcher, ReportFormat::text); });
   ASSERT_TRUE(text);
-  EXPECT_EQ(*text, to_text(analyse(reports)));
+  EXPECT_EQ(*text, to_text(analyse(each_alone(reports))));
   const auto json = served([] { return report_of(rank_process, ReportFormat::json); });
   ASSERT_TRUE(json);
   EXPECT_NE(json->find("\"host\": \"here\""), std::string::npos);
@@ -89,7 +89,7 @@ TEST_F(Server, SendsAReportThatIsLargerThanASocketHolds) {
   for (std::uint32_t i = 2; i < 20'000; ++i) reports.push_back(rank_of(i));
   const auto json = served([] { return report_of(launcher, ReportFormat::json); });
   ASSERT_TRUE(json);
-  EXPECT_EQ(*json, to_json(analyse(reports)));
+  EXPECT_EQ(*json, to_json(analyse(each_alone(reports))));
 }
 
 os::FileDescriptor connect() {
@@ -109,7 +109,7 @@ TEST_F(Server, BearsWithAClientThatGoesBeforeTheReportIsThere) {
     while (!kept) loop.turn();
   }
   loop.turn();
-  kept(analyse(reports));
+  kept(analyse(each_alone(reports)));
   keep = false;
   EXPECT_TRUE(served([] { return report_of(launcher, ReportFormat::text); }));
 }

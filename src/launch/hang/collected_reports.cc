@@ -29,12 +29,10 @@ std::vector<std::byte> CollectedReports::encoded() const {
   return form() == ReportForm::classes ? encode(classes_) : encode(ranks_);
 }
 
-std::vector<RankReport> CollectedReports::take() {
-  std::vector<RankReport> all = std::exchange(ranks_, {});
-  std::ranges::move(reports_of(std::exchange(classes_, {}), ranks_of_job_),
-                    std::back_inserter(all));
-  std::ranges::sort(all, {}, &RankReport::rank);
-  return all;
+RankClasses CollectedReports::take() {
+  RankClasses classes = std::exchange(classes_, {});
+  if (form() == ReportForm::classes) return classes;
+  return each_alone(std::exchange(ranks_, {}));
 }
 
 }  // namespace gex::launch

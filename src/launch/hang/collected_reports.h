@@ -36,8 +36,8 @@ class CollectedReports {
   ReportForm form() const noexcept;
   std::vector<std::byte> encoded() const;
 
-  /// The reports of all ranks that are known, by rank. Nothing is kept.
-  std::vector<RankReport> take();
+  /// All reports as classes: of few ranks each is one of its own. Nothing is kept.
+  RankClasses take();
 
  private:
   std::uint32_t ranks_of_job_;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "launch/hang/hang_report.h"
@@ -8,8 +7,6 @@
 namespace gex::launch {
 
 namespace {
-
-using Ranks = std::vector<std::uint32_t>;
 
 std::string quoted(const std::string& text) {
   std::string out = "\"";
@@ -42,10 +39,16 @@ std::string array_of(const std::vector<T>& list, const Show& show) {
   }
   return out + "]";
 }
-std::string array_of(const Ranks& ranks) {
-  if (ranks.size() > max_ranks_in_full)
-    return array_of(Ranks(ranks.begin(), ranks.begin() + max_ranks_in_full));
-  return array_of(ranks, [](std::uint32_t rank) { return std::to_string(rank); });
+std::string array_of(const RankRuns& ranks) {
+  return array_of(first_of(ranks, max_ranks_in_full),
+                  [](std::uint32_t rank) { return std::to_string(rank); });
+}
+
+/// What the object of several ranks holds besides its lowest rank.
+std::string fields_of(const RankRuns& ranks) {
+  if (ranks.count == 1) return "";
+  return ", \"ranks\": " + quoted(list_of(ranks, RankRuns::max_runs)) +
+         text_of(", \"count\": %llu", static_cast<unsigned long long>(ranks.count));
 }
 
 std::string seconds_of(const std::optional<double>& seconds) {
@@ -99,7 +102,8 @@ std::string json_of(const TeamReport& team) {
 }
 
 std::string json_of(const HangReport::Deed& deed) {
-  return text_of("{\"rank\": %u, \"what\": ", deed.rank) + quoted(deed.what) + "}";
+  return text_of("{\"rank\": %u", deed.ranks.lowest()) + fields_of(deed.ranks) +
+         ", \"what\": " + quoted(deed.what) + "}";
 }
 
 std::string json_of(const RankReport& rank) {
@@ -119,64 +123,52 @@ std::string json_of(const RankReport& rank) {
 }
 
 std::string json_of(const RankWait& wait) {
-  return text_of("{\"rank\": %u, \"thread\": %u, ", wait.rank, wait.thread) + fields_of(wait.op) +
+  return text_of("{\"rank\": %u", wait.rank) + fields_of(wait.ranks) +
+         text_of(", \"thread\": %u, ", wait.thread) + fields_of(wait.op) +
          ", \"waits_for\": " + array_of(*wait.waits_for) + ", \"why\": " + quoted(wait.why) + "}";
 }
 
 std::string json_of(const RankClass& one) {
   return text_of("{\"rank\": %u, \"ranks\": ", one.example.rank) +
-         quoted(list_of(one, RankClasses::max_runs)) +
+         quoted(list_of(one.members, RankRuns::max_runs)) +
          text_of(
              ", \"count\": %llu, \"min_cpu_s\": %.3f, \"max_cpu_s\": %.3f, \"max_age_s\": %.3f}",
-             static_cast<unsigned long long>(one.ranks), one.min_cpu_s, one.max_cpu_s,
+             static_cast<unsigned long long>(one.members.count), one.min_cpu_s, one.max_cpu_s,
              one.max_age_s);
 }
 
-/// The entries of a list that are of ranks whose reports are shown.
-template <class T>
-std::vector<T> shown_of(const std::vector<T>& all, const std::set<std::uint32_t>& ranks) {
-  if (ranks.empty()) return all;
-  std::vector<T> shown;
-  for (const T& one : all)
-    if (ranks.count(one.rank) != 0) shown.push_back(one);
-  return shown;
-}
-
-template <class T>
-std::vector<T> first_of(const std::vector<T>& all) {
-  return {all.begin(),
-          all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), max_ranks_in_full))};
+/// What the report does not show, if there is such.
+std::string left_out_of(const HangReport& report) {
+  if (report.left_out == 0 && report.not_followed.empty()) return "";
+  return text_of(",\n \"left_out\": {\"count\": %llu, \"not_followed\": ",
+                 static_cast<unsigned long long>(report.left_out)) +
+         quoted(list_of(report.not_followed, RankRuns::max_runs)) + "}";
 }
 
 }  // namespace
 
 std::string to_json(const HangReport& report) {
+  const auto shown = [](const auto& one) { return json_of(one); };
+  const RankClasses alike_ones = alike(report.classes);
   std::vector<RankClass> classes;
-  for (const auto& [key, one] : report.classes.by_key) classes.push_back(one);
+  for (const auto& [key, one] : alike_ones.by_key) classes.push_back(one);
   std::ranges::sort(classes, {}, [](const RankClass& one) { return one.example.rank; });
-  std::set<std::uint32_t> examples;
-  if (report.ranks.size() > max_ranks_in_full)
-    for (const RankClass& one : classes) examples.insert(one.example.rank);
   std::string out(report_json_start);
-  const std::vector<RankReport> ranks = shown_of(report.ranks, examples);
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    out += (i == 0 ? "\n  " : ",\n  ") + json_of(ranks[i]);
-  out +=
-      "],\n \"classes\": " + array_of(classes, [](const RankClass& one) { return json_of(one); });
-  out += ",\n \"waits\": " + array_of(shown_of(report.waits, examples),
-                                      [](const RankWait& wait) { return json_of(wait); });
+  for (std::size_t i = 0; i < report.classes.size(); ++i)
+    out += (i == 0 ? "\n  " : ",\n  ") + json_of(report.classes[i].example);
+  out += "],\n \"classes\": " + array_of(classes, shown);
+  out += ",\n \"waits\": " + array_of(report.waits, shown);
   out += ",\n \"circles\": " +
-         array_of(report.circles, [](const Ranks& circle) { return array_of(circle); });
-  const auto deed = [](const HangReport::Deed& one) { return json_of(one); };
-  out += ",\n \"culprits\": " + array_of(first_of(report.culprits), deed);
-  out += ",\n \"others\": " + array_of(shown_of(report.others, examples), deed);
+         array_of(report.circles, [](const RankRuns& circle) { return array_of(circle); });
+  out += ",\n \"culprits\": " + array_of(report.culprits, shown);
+  out += ",\n \"others\": " + array_of(report.others, shown);
   out += ",\n \"mismatches\": " +
          array_of(report.mismatches, [](const HangReport::Mismatch& mismatch) {
            return text_of("{\"team\": \"%016llx\", \"sequence\": %u, \"ranks\": ",
                           static_cast<unsigned long long>(mismatch.team), mismatch.sequence) +
                   array_of(mismatch.ranks) + ", \"what\": " + quoted(mismatch.what) + "}";
          });
-  return out + "}\n";
+  return out + left_out_of(report) + "}\n";
 }
 
 }  // namespace gex::launch

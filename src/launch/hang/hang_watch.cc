@@ -105,30 +105,14 @@ void HangWatch::collection_done() {
     picture_ = collected_.take();
     collect(Collection::stacks);
   } else {
-    merge_stacks(collected_.take());
-    deliver();
+    // A host that shows no stacks in time has shown its picture.
+    deliver(completed(collected_.take(), std::exchange(picture_, {})));
   }
 }
 
-/// Threads that are not in the picture have begun since.
-void HangWatch::merge_stacks(const std::vector<RankReport>& stacks) {
-  for (const RankReport& from : stacks) {
-    const auto rank = std::ranges::lower_bound(picture_, from.rank, {}, &RankReport::rank);
-    if (rank == picture_.end() || rank->rank != from.rank) continue;
-    // Reports that stand for a class have other processes' numbers.
-    const bool same = rank->process == from.process;
-    if (!same && rank->process > 0 && from.process > 0) continue;
-    for (const ThreadReport& thread : from.threads)
-      for (ThreadReport& seen : rank->threads)
-        if (same && from.process > 0 ? seen.kernel_thread == thread.kernel_thread
-                                     : seen.number == thread.number)
-          seen.backtrace = thread.backtrace;
-  }
-}
-
-void HangWatch::deliver() {
+void HangWatch::deliver(const RankClasses& classes) {
   give_up_at_.reset();
-  const HangReport report = analyse(std::exchange(picture_, {}));
+  const HangReport report = analyse(classes);
   // A receiver may ask again.
   for (const Deliver& to : std::exchange(deliver_to_, {})) to(report);
 }

@@ -74,8 +74,7 @@ class HangWatch final : public Timed {
   void collect(Collection what);
   /// All have answered, or have had their time.
   void collection_done();
-  void merge_stacks(const std::vector<RankReport>& stacks);
-  void deliver();
+  void deliver(const RankClasses& classes);
 
   double after_s_;
   Actions actions_;
@@ -93,7 +92,7 @@ class HangWatch final : public Timed {
   Collection collecting_{};          ///< what that is
   std::vector<Deliver> deliver_to_;  ///< empty: nothing is being collected
   CollectedReports collected_;
-  std::vector<RankReport> picture_;  ///< of all ranks, by rank, while stacks are collected
+  RankClasses picture_;  ///< of all ranks, while it is collected again with stacks
   Deadline give_up_at_;
 };
 

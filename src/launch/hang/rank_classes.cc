@@ -6,15 +6,14 @@
 #include <utility>
 
 #include "launch/hang/report_archive.h"
-#include "launch/hang/report_words.h"
 
 namespace gex::launch {
 
 namespace {
 
-/// Returns the first wait of a rank if that has a peer.
+/// Returns the first wait of a rank that has a peer.
 template <class Report>
-auto awaited_of(Report& rank) -> decltype(&*rank.threads.front().wait) {
+auto first_awaited(Report& rank) noexcept -> decltype(&*rank.threads.front().wait) {
   for (auto& thread : rank.threads)
     if (thread.wait && thread.wait->peer) return &*thread.wait;
   return nullptr;
@@ -44,7 +43,7 @@ void clear_numbers_of(OpReport& op, std::uint32_t rank) {
 /// Returns as bytes the report that the ranks of a class have in common.
 std::string key_of(const RankReport& report) {
   RankReport rank = report;
-  if (OpReport* const awaited = awaited_of(rank)) awaited->peer = rank.rank;
+  if (OpReport* const awaited = first_awaited(rank)) awaited->peer = rank.rank;
   for (ThreadReport& thread : rank.threads) {
     thread.kernel_thread = 0;
     if (thread.wait) clear_numbers_of(*thread.wait, rank.rank);
@@ -63,115 +62,125 @@ std::string key_of(const RankReport& report) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The report of another rank that does what this one does.
-RankReport report_of(const RankReport& example, std::uint32_t rank) {
-  RankReport report = example;
-  const std::uint32_t distance = rank - example.rank;
-  if (distance == 0) return report;
-  report.rank = rank;
-  // 0 is a process that there is not.
-  if (report.process != 0) report.process = -1;
-  report.host.clear();
-  const auto move = [distance](OpReport& op) {
-    if (op.peer) *op.peer += distance;
-  };
-  for (ThreadReport& thread : report.threads)
-    if (thread.wait) move(*thread.wait);
-  for (OpReport& op : report.operations) move(op);
-  return report;
-}
-
-/// Appends a run behind the last one, or to it; true if to it.
-bool append_to(RankRun& last, const RankRun& run) {
-  if (last.peer.has_value() != run.peer.has_value() || run.first <= last.last()) return false;
-  const std::uint32_t stride = run.first - last.last();
-  const std::int32_t peer_stride =
-      last.peer ? static_cast<std::int32_t>(
-                      *run.peer - (*last.peer +
-                                   static_cast<std::uint32_t>(last.peer_stride) * (last.count - 1)))
-                : 0;
-  const auto fits = [&](const RankRun& one) {
-    return one.count == 1 || (one.stride == stride && one.peer_stride == peer_stride);
-  };
-  if (!fits(last) || !fits(run)) return false;
-  last.stride = stride;
-  last.peer_stride = peer_stride;
-  last.count += run.count;
-  return true;
-}
-
-std::vector<RankRun> joined(std::vector<RankRun> runs) {
-  std::sort(runs.begin(), runs.end(),
-            [](const RankRun& a, const RankRun& b) { return a.first < b.first; });
-  std::vector<RankRun> out;
-  for (const RankRun& run : runs)
-    if (out.empty() || !append_to(out.back(), run)) out.push_back(run);
-  if (out.size() > RankClasses::max_runs) out.resize(RankClasses::max_runs);
-  return out;
-}
-
-/// Adds a rank, but does not join its run to others.
-void add(RankClass& to, const RankReport& rank) {
-  RankRun run;
-  run.first = rank.rank;
-  if (const OpReport* const awaited = awaited_of(rank)) run.peer = awaited->peer;
-  to.runs.push_back(run);
-  to.min_cpu_s = to.ranks == 0 ? rank.cpu_s : std::min(to.min_cpu_s, rank.cpu_s);
-  to.max_cpu_s = std::max(to.max_cpu_s, rank.cpu_s);
+/// The class of one rank.
+RankClass class_of(const RankReport& rank) {
+  RankClass made;
+  made.example = rank;
+  made.members = only(rank.rank);
+  if (const OpReport* const awaited = awaited_of(rank))
+    made.members.runs.front().peer = awaited->peer;
+  made.min_cpu_s = made.max_cpu_s = rank.cpu_s;
   for (const ThreadReport& thread : rank.threads) {
-    if (thread.wait) to.max_age_s = std::max(to.max_age_s, thread.wait->age_s.value_or(0));
-    to.max_age_s = std::max(to.max_age_s, thread.condition_s.value_or(0));
+    if (thread.wait) made.max_age_s = std::max(made.max_age_s, thread.wait->age_s.value_or(0));
+    made.max_age_s = std::max(made.max_age_s, thread.condition_s.value_or(0));
   }
-  if (to.ranks == 0 || rank.rank < to.example.rank) to.example = rank;
-  ++to.ranks;
+  return made;
 }
 
-/// Takes up another part of a class, but for its runs.
+/// Adds another part of a class, but does not join its runs to others.
 void add(RankClass& to, const RankClass& part) {
-  to.ranks += part.ranks;
+  if (to.members.empty()) {
+    to = part;
+    return;
+  }
   to.min_cpu_s = std::min(to.min_cpu_s, part.min_cpu_s);
   to.max_cpu_s = std::max(to.max_cpu_s, part.max_cpu_s);
   to.max_age_s = std::max(to.max_age_s, part.max_age_s);
-  to.runs.insert(to.runs.end(), part.runs.begin(), part.runs.end());
+  to.members.count += part.members.count;
+  to.members.runs.insert(to.members.runs.end(), part.members.runs.begin(), part.members.runs.end());
   if (part.example.rank < to.example.rank) to.example = part.example;
 }
 
-/// Leaves out the classes of the fewest ranks if they are too many.
+/// Joins runs. Those that are left out still count.
+void join_runs(RankClass& one) {
+  const std::uint64_t count = one.members.count;
+  one.members = joined(std::move(one.members.runs));
+  one.members.count = count;
+}
+
+/// Leaves out the classes of the fewest ranks if they are too many, and runs beyond their part.
 void limit(RankClasses& classes) {
-  if (classes.by_key.size() <= RankClasses::max_classes) return;
-  std::vector<std::pair<std::uint64_t, std::string>> by_ranks;
-  for (const auto& [key, one] : classes.by_key) by_ranks.emplace_back(one.ranks, key);
-  std::sort(by_ranks.begin(), by_ranks.end());
-  by_ranks.resize(by_ranks.size() - RankClasses::max_classes);
-  for (const auto& [ranks, key] : by_ranks) {
+  std::vector<std::pair<std::uint64_t, const std::string*>> by_ranks;
+  for (const auto& [key, one] : classes.by_key) by_ranks.emplace_back(one.members.count, &key);
+  std::ranges::sort(by_ranks, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : *a.second < *b.second;
+  });
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < by_ranks.size(); ++i) {
+    const auto& [ranks, key] = by_ranks[i];
+    // An example is as long as its key, but for names of hosts.
+    bytes += key->size();
+    if (i == 0 || (i < RankClasses::max_classes && bytes <= RankClasses::max_example_bytes))
+      continue;
     classes.left_out += ranks;
-    classes.by_key.erase(key);
+    classes.by_key.erase(classes.by_key.find(*key));
+  }
+  for (auto& [key, one] : classes.by_key) {
+    const std::size_t runs = RankClasses::max_runs / classes.by_key.size();
+    if (one.members.runs.size() > runs) one.members.runs.resize(runs);
   }
 }
 
 }  // namespace
 
+const OpReport* awaited_of(const RankReport& rank) noexcept {
+  return first_awaited(rank);
+}
+
 RankClasses classes_of(const std::vector<RankReport>& ranks) {
   RankClasses made;
-  for (const RankReport& rank : ranks) add(made.by_key[key_of(rank)], rank);
-  for (auto& [key, one] : made.by_key) one.runs = joined(std::move(one.runs));
+  for (const RankReport& rank : ranks) add(made.by_key[key_of(rank)], class_of(rank));
+  for (auto& [key, one] : made.by_key) join_runs(one);
   limit(made);
+  return made;
+}
+
+RankClasses each_alone(const std::vector<RankReport>& ranks) {
+  RankClasses made;
+  for (const RankReport& rank : ranks)
+    made.by_key.insert_or_assign(std::to_string(rank.rank), class_of(rank));
+  return made;
+}
+
+RankClasses alike(const std::vector<RankClass>& classes) {
+  RankClasses made;
+  for (const RankClass& one : classes) add(made.by_key[key_of(one.example)], one);
+  for (auto& [key, one] : made.by_key) join_runs(one);
   return made;
 }
 
 RankClasses merge(RankClasses one, const RankClasses& other) {
   one.left_out += other.left_out;
   for (const auto& [key, part] : other.by_key) {
-    const auto [at, is_new] = one.by_key.try_emplace(key);
-    if (is_new) {
-      at->second = part;
-      continue;
-    }
-    add(at->second, part);
-    at->second.runs = joined(std::move(at->second.runs));
+    RankClass& to = one.by_key[key];
+    const bool is_new = to.members.empty();
+    add(to, part);
+    if (!is_new) join_runs(to);
   }
   limit(one);
   return one;
+}
+
+std::uint64_t ranks_in(const RankClasses& classes) {
+  std::uint64_t ranks = classes.left_out;
+  for (const auto& [key, one] : classes.by_key) ranks += one.members.count;
+  return ranks;
+}
+
+RankClasses completed(RankClasses classes, const RankClasses& earlier) {
+  if (ranks_in(classes) >= ranks_in(earlier)) return classes;
+  std::vector<RankRun> known;
+  for (const auto& [key, one] : classes.by_key)
+    known.insert(known.end(), one.members.runs.begin(), one.members.runs.end());
+  for (const auto& [key, one] : earlier.by_key) {
+    RankClass missing = one;
+    missing.members = joined(without(one.members.runs, known));
+    if (missing.members.empty()) continue;
+    RankClass& to = classes.by_key[key];
+    add(to, missing);
+    join_runs(to);
+  }
+  return classes;
 }
 
 template <class Archive, class T>
@@ -188,11 +197,41 @@ template <class Archive, class T>
 requires std::is_same_v<std::remove_const_t<T>, RankClass>
 void visit(Archive& archive, T& one) {
   visit(archive, one.example);
-  archive.field(one.runs);
-  archive.field(one.ranks);
+  archive.field(one.members.runs);
+  archive.field(one.members.count);
   archive.field(one.min_cpu_s);
   archive.field(one.max_cpu_s);
   archive.field(one.max_age_s);
+}
+
+/// Returns true if numbers, the last behind the first by a distance, are those of ranks.
+bool is_in_range(std::int64_t first, std::int64_t distance) noexcept {
+  constexpr std::int64_t max = UINT32_MAX;
+  return first >= 0 && first <= max && first + distance >= 0 && first + distance <= max;
+}
+
+/// Returns true if the runs of a class that comes from another process have such ranks and peers.
+bool is_valid(const RankClass& one) noexcept {
+  const OpReport* const awaited = awaited_of(one.example);
+  std::vector<std::int64_t> distances;
+  const auto add = [&](const OpReport& op) {
+    if (op.peer && &op != awaited)
+      distances.push_back(std::int64_t{*op.peer} - std::int64_t{one.example.rank});
+  };
+  for (const ThreadReport& thread : one.example.threads)
+    if (thread.wait) add(*thread.wait);
+  for (const OpReport& op : one.example.operations) add(op);
+  return !one.members.runs.empty() &&
+         std::ranges::all_of(one.members.runs, [&](const RankRun& run) {
+           const std::int64_t behind_first = std::int64_t{run.count} - 1;
+           const auto length = behind_first * run.stride;
+           return run.count > 0 && run.stride > 0 && run.count - 1 <= UINT32_MAX / run.stride &&
+                  is_in_range(run.first, length) && run.peer.has_value() == (awaited != nullptr) &&
+                  (!run.peer || is_in_range(*run.peer, behind_first * run.peer_stride)) &&
+                  std::ranges::all_of(distances, [&](std::int64_t distance) {
+                    return is_in_range(run.first + distance, length);
+                  });
+         });
 }
 
 std::vector<std::byte> encode(const RankClasses& classes) {
@@ -212,53 +251,13 @@ std::optional<RankClasses> decode_classes(std::span<const std::byte> bytes) {
   reader.field(classes.left_out);
   if (reader.failed() || !reader.at_end()) return std::nullopt;
   for (RankClass& one : all) {
-    const bool valid = std::ranges::all_of(one.runs, [](const RankRun& run) {
-      return run.count > 0 && run.first + std::uint64_t{run.count - 1} * run.stride <= UINT32_MAX;
-    });
-    if (!valid) return std::nullopt;
+    if (!is_valid(one)) return std::nullopt;
+    one.members.count = std::max(one.members.count, one.members.listed());
+    join_runs(one);
     std::string key = key_of(one.example);
     classes.by_key.insert_or_assign(std::move(key), std::move(one));
   }
   return classes;
-}
-
-std::vector<RankReport> reports_of(const RankClasses& classes, std::uint32_t ranks) {
-  std::vector<RankReport> made;
-  for (const auto& [key, one] : classes.by_key) {
-    for (const RankRun& run : one.runs) {
-      for (std::uint32_t i = 0; i < run.count && made.size() < ranks; ++i) {
-        const std::uint32_t rank = run.first + i * run.stride;
-        if (rank >= ranks) break;
-        made.push_back(report_of(one.example, rank));
-        OpReport* const awaited = awaited_of(made.back());
-        if (awaited != nullptr && run.peer)
-          awaited->peer = *run.peer + i * static_cast<std::uint32_t>(run.peer_stride);
-      }
-    }
-  }
-  std::ranges::sort(made, {}, &RankReport::rank);
-  const auto same_rank = [](const RankReport& a, const RankReport& b) { return a.rank == b.rank; };
-  made.erase(std::unique(made.begin(), made.end(), same_rank), made.end());
-  return made;
-}
-
-std::string list_of(const RankClass& one, std::size_t max_runs) {
-  std::string out;
-  std::uint64_t listed = 0;
-  for (std::size_t i = 0; i < std::min(max_runs, one.runs.size()); ++i) {
-    const RankRun& run = one.runs[i];
-    if (i != 0) out += ", ";
-    out += std::to_string(run.first);
-    if (run.count == 2 && run.stride != 1)
-      out += ", " + std::to_string(run.last());
-    else if (run.count > 1)
-      out += "-" + std::to_string(run.last());
-    if (run.count > 2 && run.stride > 1) out += text_of(" by %u", run.stride);
-    listed += run.count;
-  }
-  if (listed != one.ranks)
-    out += text_of(" and %llu more", static_cast<unsigned long long>(one.ranks - listed));
-  return out;
 }
 
 }  // namespace gex::launch

@@ -8,6 +8,8 @@
 // N ranks that wait for their right neighbors are one class with one run, or two where the last
 // waits for the first.
 //
+// In a job of few ranks each is a class of its own, so that nothing of its report is lost.
+//
 // Pure functions. `merge` is associative and commutative as long as nothing is left out, so that
 // hosts and agents may merge in any tree.
 
@@ -20,28 +22,13 @@
 #include <vector>
 
 #include "launch/hang/rank_report.h"
+#include "launch/hang/rank_runs.h"
 
 namespace gex::launch {
 
-/// The number of ranks up to which each has a report of its own; of more there are classes.
-inline constexpr std::size_t max_ranks_in_full = 1024;
-
-/// Ranks `first`, first + stride, ...; those of them wait for `peer`, peer + peer_stride, ...
-struct RankRun {
-  std::uint32_t first = 0;
-  std::uint32_t count = 1;
-  std::uint32_t stride = 1;
-  std::optional<std::uint32_t> peer;
-  std::int32_t peer_stride = 0;
-
-  std::uint32_t last() const noexcept { return first + (count - 1) * stride; }
-  bool operator==(const RankRun&) const = default;
-};
-
 struct RankClass {
-  RankReport example;         ///< of the lowest rank
-  std::vector<RankRun> runs;  ///< by their first rank
-  std::uint64_t ranks = 0;    ///< in all, those of runs that were left out among them
+  RankReport example;  ///< of the lowest rank
+  RankRuns members;    ///< with the peers that they wait for
   double min_cpu_s = 0;
   double max_cpu_s = 0;
   double max_age_s = 0;  ///< of a wait
@@ -49,10 +36,16 @@ struct RankClass {
   bool operator==(const RankClass&) const = default;
 };
 
+/// The wait of a rank whose peers its class has in `members`; null: there is none.
+const OpReport* awaited_of(const RankReport& rank) noexcept;
+
 struct RankClasses {
-  /// Classes, and runs of a class, beyond so many are only counted.
+  /// Classes beyond so many, or whose examples would take more bytes, are only counted, and so are
+  /// runs of a class beyond its part of `max_runs`. The whole takes half a MiB at most, so that a
+  /// launcher with 32 agents gets 16 MiB, whatever ranks do.
   static constexpr std::size_t max_classes = 512;
-  static constexpr std::size_t max_runs = 1024;
+  static constexpr std::size_t max_example_bytes = std::size_t{320} << 10;
+  static constexpr std::size_t max_runs = 8192;
 
   std::map<std::string, RankClass> by_key;  ///< the key: what the ranks have in common
   std::uint64_t left_out = 0;               ///< ranks of further classes
@@ -67,12 +60,15 @@ std::vector<std::byte> encode(const RankClasses& classes);
 /// Empty if the bytes are no such thing.
 std::optional<RankClasses> decode_classes(std::span<const std::byte> bytes);
 
-/// A report of each rank that is listed in a class and below `ranks`, by rank: that of the class's
-/// example, with the rank's own peers. Its process and host are not known; -1 and "" stand for
-/// them.
-std::vector<RankReport> reports_of(const RankClasses& classes, std::uint32_t ranks);
+/// Each rank as a class of its own, as in a job of few ranks.
+RankClasses each_alone(const std::vector<RankReport>& ranks);
+/// Classes that are equal, such as ranks that were each alone, as one.
+RankClasses alike(const std::vector<RankClass>& classes);
 
-/// "0-1023, 2048, 4096-8190 by 2", with at most so many runs, and the number of further ranks.
-std::string list_of(const RankClass& one, std::size_t max_runs);
+/// Adds the ranks of `earlier` that `classes` does not have, so far as their ranks are listed.
+RankClasses completed(RankClasses classes, const RankClasses& earlier);
+
+/// Ranks in all, those that were left out among them.
+std::uint64_t ranks_in(const RankClasses& classes);
 
 }  // namespace gex::launch

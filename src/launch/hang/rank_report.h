@@ -52,8 +52,9 @@ struct ThreadReport {
   bool operator==(const ThreadReport&) const = default;
 };
 
-/// A report is collected in this order: first what can be read without disturbing a
-/// rank, of all hosts; then the stacks, for which threads are interrupted.
+/// A report is collected in this order: first the picture, which is what can be read without
+/// disturbing a rank, of all hosts; then the same picture with stacks, for which threads are
+/// interrupted.
 enum class Collection : std::uint32_t { picture, stacks };
 
 /// How far a member has come with its team's calls.
@@ -161,6 +162,10 @@ void visit(Archive& archive, T& report) {
   archive.field(report.teams);
   archive.field(report.hidden);
 }
+
+/// Adds the stacks that threads have shown since. Both are by rank. Threads that the picture does
+/// not have began later, and are left out.
+void add_stacks(std::vector<RankReport>& picture, const std::vector<RankReport>& stacks);
 
 std::vector<std::byte> encode(const std::vector<RankReport>& reports);
 /// Empty if the bytes are no such thing.

@@ -56,16 +56,17 @@ void RankObserver::collect(std::uint32_t number, Collection what) {
     if (const pid_t process = process_of(i); process != 0)
       stacks_expected_ += views_[i].request_backtraces(process);
   if (stacks_expected_ == 0) {
-    send({});
+    send();
+    picture_ = {};
     return;
   }
   stacks_at_ = after(stacks_interval);
   stacks_limit_ = after(stacks_limit);
 }
 
-void RankObserver::send(const std::vector<RankReport>& reports) {
+void RankObserver::send() const {
   job_.coordinator->collected(collection_,
-                              std::make_shared<const std::vector<std::byte>>(encode(reports)));
+                              std::make_shared<const std::vector<std::byte>>(encode(picture_)));
 }
 
 std::vector<RankReport> RankObserver::stacks() const {
@@ -129,7 +130,9 @@ void RankObserver::meet_deadlines() {
     // A thread that is stopped or blocks the signal shows none.
     if (shown >= stacks_expected_ || met(stacks_limit_)) {
       stacks_at_.reset();
-      send(stacks());
+      add_stacks(picture_, stacks());
+      send();
+      picture_ = {};
     } else {
       stacks_at_ = after(stacks_interval);
     }
@@ -140,7 +143,8 @@ void RankObserver::meet_deadlines() {
 
 void RankObserver::take_picture() {
   picture_at_.reset();
-  send(picture());
+  picture_ = picture();
+  send();
   if (interval_ms_ == 0) stop_looking();
 }
 

@@ -27,7 +27,8 @@ class RankObserver final : public Timed {
   void observe(std::uint32_t interval_ms);
 
   /// Gives the coordinator, with that number, what every rank of this host does now: the picture at
-  /// once, and without disturbing one; the stacks when the threads have shown them, but soon.
+  /// once, and without disturbing one; the same with stacks when the threads have shown them, but
+  /// soon.
   void collect(std::uint32_t number, Collection what);
 
   Deadline next_deadline() const override {
@@ -39,7 +40,7 @@ class RankObserver final : public Timed {
   pid_t process_of(std::size_t index) const noexcept;
   std::vector<RankReport> picture() const;
   std::vector<RankReport> stacks() const;
-  void send(const std::vector<RankReport>& reports);
+  void send() const;
   bool all_stopped() const;
   void take_picture();
   void look_for_polls();
@@ -73,6 +74,7 @@ class RankObserver final : public Timed {
   Clock::time_point idle_since_;
   Clock::time_point looked_at_;
   Deadline picture_at_;
+  std::vector<RankReport> picture_;  ///< until it is sent with stacks
   std::uint32_t collection_ = 0;
   std::uint32_t stacks_expected_ = 0;
   Deadline stacks_at_;  ///< when it is looked for them again
