@@ -5,6 +5,6 @@
 namespace gex::job {
 
 /// Largest number of ranks of a job.
-inline constexpr std::uint32_t max_ranks = 16384;
+inline constexpr std::uint32_t max_ranks = 131072;
 
 }  // namespace gex::job

@@ -53,10 +53,10 @@ enum class FrameKind : std::uint32_t {
   release,   ///< every rank has left with 0 and may exit; `code` 1: finalize (job/finalizer.h)
   ending,    ///< the job is being ended
   // From a guardian to the root of a job of several hosts; `first` is a rank. See Coordinator.
-  host_joined = 128,  ///< `code` is the process
+  host_joined = 128,  ///< `count` RankEvents, packed (packed_table.h); `code` is the process
   host_gather,        ///< a piece of the host's contribution to an exchange; `count` as of gather
-  host_left,          ///< a Departure; `sequence` is that of the exchange left before
-  host_gone,          ///< `code` is the process
+  host_left,  ///< so many too: a Departure each; `sequence` is that of the exchange left before
+  host_gone,  ///< as host_joined
   host_wait_on_exited_rank,
   host_end,  ///< `code`, `first`, `death`; the payload is the text
   host_error_report,
@@ -120,6 +120,18 @@ struct FrameHeader {
   std::uint32_t death = 0;  ///< host_end, job_end: 1 if the rank died
 };
 static_assert(sizeof(FrameHeader) == 48);
+
+/// An event of a rank: the fields of the header of a frame that is about it alone.
+struct RankEvent {
+  std::uint32_t rank = 0;
+  std::int32_t code = 0;
+  std::uint32_t count = 0;
+  std::uint32_t sequence = 0;
+};
+static_assert(sizeof(RankEvent) == 16);
+
+/// Events of one frame; packed they always fit.
+inline constexpr std::size_t max_events = 1024;
 
 /// The way in which the contributions to an exchange are combined.
 enum class Exchange : std::uint32_t {

@@ -26,7 +26,7 @@ std::size_t packed_size(const Bytes& table, std::size_t rows) {
   return packed.size();
 }
 
-/// What a network shows of a rank: a name in a wide field, the address of the host, a port.
+/// The block of a rank as of a network: a name in a wide field, the address of the host, a port.
 struct Row {
   char network[64];
   std::uint32_t address;

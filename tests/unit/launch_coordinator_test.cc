@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "job/limits.h"
+
 namespace gex::launch {
 namespace {
 
@@ -120,6 +122,25 @@ class CoordinatorTest : public testing::Test {
 };
 
 // The end of a job whose ranks leave.
+
+// In time that goes with the number of ranks.
+TEST_F(CoordinatorTest, TheLargestJobStartsAndEnds) {
+  constexpr std::uint32_t ranks_of_host = 128;
+  launch_.hosts = {};
+  while (launch_.hosts.ranks() < job::max_ranks) launch_.hosts.add("host", ranks_of_host);
+  begin();
+  for (std::uint32_t rank = 0; rank < job::max_ranks; ++rank) join(rank);
+  for (std::uint32_t rank = 0; rank < job::max_ranks; ++rank) {
+    EXPECT_TRUE(calls_.releases.empty());
+    leave(rank, returned, 30);
+  }
+  EXPECT_EQ(calls_.absences.size(), 1u);
+  EXPECT_EQ(calls_.releases, std::vector<bool>{true});
+  for (std::uint32_t rank = 0; rank < job::max_ranks; ++rank)
+    job_->gone(rank, static_cast<pid_t>(100 + rank));
+  EXPECT_TRUE(job_->all_gone());
+  EXPECT_EQ(job_->status(), 0);
+}
 
 TEST_F(CoordinatorTest, TheJobEndsOnceAllHaveLeftWithTheFirstFailure) {
   begin_joined();

@@ -466,6 +466,28 @@ TEST(HostStart, ComesOutAsItWentIn) {
   EXPECT_EQ(found->below, start.below);
 }
 
+// Every agent of a job has it, and the root sends it to each that it starts.
+TEST(HostStart, GrowsWithTheHostsAndNotWithTheirRanks) {
+  const auto size_of = [](std::uint32_t hosts, std::uint32_t ranks_of_host) {
+    HostStart start;
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+      start.launch.hosts.add("node" + std::to_string(1000 + host), ranks_of_host);
+      start.below.push_back(host);
+    }
+    start.launch.command = {"program"};
+    const std::string bytes = pack(start);
+    const auto found = unpack(std::string_view(bytes).substr(start_prefix));
+    EXPECT_TRUE(found);
+    EXPECT_EQ(found ? found->launch.hosts.ranks() : 0, hosts * ranks_of_host);
+    return bytes.size();
+  };
+  constexpr std::uint32_t ranks_of_host = 128;
+  constexpr std::uint32_t hosts = job::max_ranks / ranks_of_host;
+  // A name with its length, a number, and a run of three bytes.
+  EXPECT_LE(size_of(hosts, ranks_of_host), 28 * hosts + 512);
+  EXPECT_LE(size_of(hosts, ranks_of_host), size_of(hosts, 1) + 2 * hosts + 64);
+}
+
 TEST(HostStart, IsRefusedWhenAnythingIsMissingOrChanged) {
   HostStart start;
   start.launch.hosts.add("one", 3);

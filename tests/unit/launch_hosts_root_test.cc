@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "job/packed_table.h"
 #include "launch/hosts/link.h"
 
 namespace gex::launch {
@@ -134,8 +135,10 @@ TEST_F(RootTest, SendsALateHostTheRankThatHasLeft) {
   if (HasFatalFailure()) return;
   job::FrameHeader left;
   left.kind = job::FrameKind::host_left;
-  left.first = 1;
-  hosts_[0].queue(left);
+  left.count = 1;
+  const job::RankEvent event{.rank = 1};
+  hosts_[0].queue(left, std::make_shared<const std::vector<std::byte>>(
+                            job::pack_table(std::as_bytes(std::span(&event, 1)), 1)));
   hosts_[0].flush();
   EXPECT_EQ(receive_rank_of(0, job::FrameKind::job_absent), 1u);
   connect(1);

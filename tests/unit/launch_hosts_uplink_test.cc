@@ -69,7 +69,7 @@ class UplinkTest : public testing::Test {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     root_.reset(ends[1]);
-    uplink_.emplace(os::FileDescriptor(ends[0]), LinkKeys{}, hosts_, 0, guardian_, page_);
+    uplink_.emplace(os::FileDescriptor(ends[0]), LinkKeys{}, hosts_, 1, guardian_, page_);
     number_ = 0;
   }
   void send_frame(job::FrameHeader header, const std::vector<std::byte>& payload) {
@@ -207,12 +207,39 @@ TEST_F(UplinkTest, ForwardsOnlyValidRequests) {
   EXPECT_GT(guardian_.asked, 500u);
 }
 
+TEST_F(UplinkTest, SendsOnceWhatHappensToAllRanksOfItsHost) {
+  Link root(std::move(root_));
+  const auto next = [&root] {
+    job::Received frame;
+    while ((frame = root.receive()).outcome == job::Received::Outcome::would_block) {
+    }
+    EXPECT_EQ(frame.outcome, job::Received::Outcome::frame);
+    return std::pair(frame.header.kind, frame.header.count);
+  };
+  using Frame = std::pair<job::FrameKind, std::uint32_t>;
+  for (const std::uint32_t rank : hosts_[1].ranks) uplink_->joined(rank, 4711);
+  EXPECT_EQ(next(), Frame(job::FrameKind::host_joined, hosts_[1].ranks.size()));
+  // What happens to one: before another frame, and at the latest when it is due.
+  uplink_->left(2, 7, job::Departure{.by_exit = true});
+  uplink_->gone(2, 4711);
+  EXPECT_EQ(next(), Frame(job::FrameKind::host_left, 1));
+  uplink_->request_error_report();
+  EXPECT_EQ(next(), Frame(job::FrameKind::host_gone, 1));
+  EXPECT_EQ(next().first, job::FrameKind::host_error_report);
+  uplink_->gone(1, 4711);
+  EXPECT_EQ(root.receive().outcome, job::Received::Outcome::would_block);
+  ASSERT_LE(*uplink_->next_deadline(), after(max_event_delay));
+  std::this_thread::sleep_until(*uplink_->next_deadline());
+  uplink_->meet_deadlines();
+  EXPECT_EQ(next(), Frame(job::FrameKind::host_gone, 1));
+}
+
 // The uplink closes with an unread heartbeat, and with more data in flight than the root's kernel
 // buffers.
 TEST_F(UplinkTest, WaitsUntilTheRootHasReceivedTheEnd) {
   auto [guardians, roots] = tcp_pair();
   Link root(std::move(roots));
-  uplink_.emplace(std::move(guardians), LinkKeys{}, hosts_, 0, guardian_, page_);
+  uplink_.emplace(std::move(guardians), LinkKeys{}, hosts_, 1, guardian_, page_);
   root.queue_heartbeat();
   root.flush();
   constexpr std::uint32_t departures = 20000;
@@ -230,7 +257,7 @@ TEST_F(UplinkTest, WaitsUntilTheRootHasReceivedTheEnd) {
     const job::Received frame = root.receive();
     if (frame.outcome == job::Received::Outcome::would_block) continue;
     if (frame.outcome != job::Received::Outcome::frame) break;
-    received += frame.header.kind == job::FrameKind::host_left ? 1 : 0;
+    received += frame.header.kind == job::FrameKind::host_left ? frame.header.count : 0;
     finished = frame.header.kind == job::FrameKind::host_finished;
   }
   root.close();

@@ -246,7 +246,7 @@ TEST(Gather, RanksOfAnotherContributorKeepTheOrder) {
   EXPECT_EQ(unpacked_result(root, 6), expected);
 }
 
-/// What a network that is like `udp` with one lane shows of a rank.
+/// The block of a rank as of `udp` with one lane.
 struct Opened {
   std::uint32_t address[4];
   std::uint32_t family;

@@ -6,11 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "base/os_proc.h"
+#include "job/packed_table.h"
 #include "launch/hosts/launch_ports.h"
 #include "launch/launcher_signals.h"
 #include "launch/process_tree.h"
@@ -157,7 +159,6 @@ void Root::handle_connected(std::uint32_t host) {
 
 bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
-  const bool its_own = launch_.hosts[host].ranks.contains(header.first);
   // A link that other hosts share still has frames of one that is lost.
   const bool of_several =
       header.kind == job::FrameKind::host_gather || header.kind == job::FrameKind::host_collected;
@@ -174,16 +175,11 @@ bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
       job_.end({1, header.first}, job_.name_of(header.first) + ' ' + text_of(frame));
       return true;
     case job::FrameKind::host_joined:
-      if (its_own) job_.joined(header.first, header.code);
-      return its_own;
+    case job::FrameKind::host_left:
+    case job::FrameKind::host_gone:
+      return handle_events(host, frame);
     case job::FrameKind::host_gather:
       return handle_gather(host, frame);
-    case job::FrameKind::host_left:
-      if (its_own) job_.left(header.first, header.sequence, job::departure_of(header));
-      return its_own;
-    case job::FrameKind::host_gone:
-      if (its_own) job_.gone(header.first, header.code);
-      return its_own;
     case job::FrameKind::host_wait_on_exited_rank:
       if (header.first >= launch_.hosts.ranks()) return false;
       job_.report_exited_peer(header.first);
@@ -211,6 +207,28 @@ bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
     default:
       return false;
   }
+}
+
+/// Ranks of the host have joined, left or ended.
+bool Root::handle_events(std::uint32_t host, const job::Received& frame) {
+  const std::uint32_t count = frame.header.count;
+  if (count == 0 || count > job::max_events) return false;
+  std::vector<job::RankEvent> events(count);
+  const auto bytes = std::as_writable_bytes(std::span(events));
+  const auto table = job::unpack_table(frame.payload, count, bytes.size());
+  if (!table || table->size() != bytes.size()) return false;
+  std::ranges::copy(*table, bytes.begin());
+  for (const auto& [rank, code, departure, sequence] : events) {
+    if (!launch_.hosts[host].ranks.contains(rank)) return false;
+    job::FrameHeader header;
+    header.code = code;
+    header.count = departure;
+    if (frame.header.kind == job::FrameKind::host_joined) job_.joined(rank, code);
+    if (frame.header.kind == job::FrameKind::host_gone) job_.gone(rank, code);
+    if (frame.header.kind == job::FrameKind::host_left)
+      job_.left(rank, sequence, job::departure_of(header));
+  }
+  return true;
 }
 
 /// The first host that asks may report its error.

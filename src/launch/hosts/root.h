@@ -82,6 +82,7 @@ class Root final : private Guardians, private HostEvents, private Timed {
   bool output_done();
   void handle_connection(std::uint32_t number, os::FileDescriptor socket, const LinkKeys& keys);
   void handle_connected(std::uint32_t host);
+  bool handle_events(std::uint32_t host, const job::Received& frame);
   bool handle_gather(std::uint32_t host, const job::Received& frame);
   bool handle_collected(std::uint32_t host, const job::Received& frame);
   void handle_lost(std::uint32_t host, const job::Received& frame);

@@ -37,17 +37,45 @@ void Uplink::flush() {
   watch_.want_writable(blocked_);
 }
 
+/// Queues a frame behind what has happened to ranks before.
+template <typename... Body>
+void Uplink::queue(const job::FrameHeader& header, Body&&... body) {
+  queue_events();
+  link_.queue(header, std::forward<Body>(body)...);
+  flush();
+}
+
 void Uplink::send(job::FrameKind kind, std::uint32_t rank, int code) {
   job::FrameHeader header;
   header.kind = kind;
   header.first = rank;
   header.code = code;
-  link_.queue(header);
+  queue(header);
+}
+
+void Uplink::add_event(job::FrameKind kind, const job::RankEvent& event) {
+  if (kind != event_kind_) queue_events();
+  event_kind_ = kind;
+  events_.push_back(event);
+  if (!events_at_) events_at_ = after(max_event_delay);
+  if (events_.size() == std::min<std::size_t>(hosts_[host_].ranks.size(), job::max_events))
+    queue_events();
   flush();
 }
 
+void Uplink::queue_events() {
+  events_at_.reset();
+  if (events_.empty()) return;
+  job::FrameHeader header;
+  header.kind = event_kind_;
+  header.count = static_cast<std::uint32_t>(events_.size());
+  link_.queue(header, std::make_shared<const std::vector<std::byte>>(
+                          job::pack_table(std::as_bytes(std::span(events_)), events_.size())));
+  events_.clear();
+}
+
 void Uplink::joined(std::uint32_t rank, pid_t process) {
-  send(job::FrameKind::host_joined, rank, process);
+  add_event(job::FrameKind::host_joined, {.rank = rank, .code = process});
 }
 
 void Uplink::contribute(std::uint32_t sequence, job::Exchange kind, SharedBytes bytes) {
@@ -61,22 +89,17 @@ void Uplink::contribute(std::uint32_t sequence, job::Exchange kind, SharedBytes 
     bytes = std::make_shared<const std::vector<std::byte>>(
         stays ? std::vector<std::byte>() : job::pack_table(*bytes, hosts_[host_].ranks.size()));
   }
-  link_.queue(header, std::move(bytes));
-  flush();
+  queue(header, std::move(bytes));
 }
 
 void Uplink::left(std::uint32_t rank, std::uint32_t sequence, const job::Departure& departure) {
   job::FrameHeader header;
-  header.kind = job::FrameKind::host_left;
-  header.first = rank;
-  header.sequence = sequence;
   job::put_departure(header, departure);
-  link_.queue(header);
-  flush();
+  add_event(job::FrameKind::host_left, {rank, header.code, header.count, sequence});
 }
 
 void Uplink::gone(std::uint32_t rank, pid_t process) {
-  send(job::FrameKind::host_gone, rank, process);
+  add_event(job::FrameKind::host_gone, {.rank = rank, .code = process});
 }
 
 void Uplink::report_exited_peer(std::uint32_t peer) {
@@ -89,8 +112,7 @@ void Uplink::end(const job::Ending& ending, const std::string& text) {
   header.first = ending.rank;
   header.code = ending.code;
   header.death = ending.death ? 1 : 0;
-  link_.queue(header, text);
-  flush();
+  queue(header, text);
 }
 
 void Uplink::request_error_report() {
@@ -109,16 +131,14 @@ void Uplink::observed(const Observation& observation) {
   constexpr std::uint64_t max_ms = 0xffffffff;
   header.sequence = static_cast<std::uint32_t>(std::min(observation.idle_ms, max_ms));
   header.count = static_cast<std::uint32_t>(std::min(observation.waited_ms, max_ms));
-  link_.queue(header);
-  flush();
+  queue(header);
 }
 
 void Uplink::collected(std::uint32_t number, SharedBytes reports) {
   job::FrameHeader header;
   header.kind = job::FrameKind::host_collected;
   header.sequence = number;
-  link_.queue(header, std::move(reports));
-  flush();
+  queue(header, std::move(reports));
 }
 
 void Uplink::finished(bool lost_output) {
@@ -230,7 +250,7 @@ SharedBytes Uplink::take_gathered() {
 }
 
 Deadline Uplink::next_deadline() const {
-  return earlier(heartbeat_at_, link_.timeout_at());
+  return earlier(earlier(heartbeat_at_, events_at_), link_.timeout_at());
 }
 
 void Uplink::send_heartbeat() {
@@ -243,6 +263,10 @@ void Uplink::send_heartbeat() {
 void Uplink::meet_deadlines() {
   if (const auto silence = link_.timed_out())
     lost_("no heartbeat from the root of the job for " + std::to_string(*silence) + " s");
+  if (met(events_at_)) {
+    queue_events();
+    flush();
+  }
   send_heartbeat();
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 // A guardian's connection to the root of a job of several hosts: forwards calls of Coordinator to
 // the root, and the root's calls of Guardians to the guardian.
+//
+// That ranks have joined, left or ended is sent for several of them at once: for all ranks of the
+// host as a rule, and for those that have after `max_event_delay`, or before any other frame.
 
 #include <functional>
 #include <optional>
@@ -12,6 +15,9 @@
 #include "launch/rendezvous.h"
 
 namespace gex::launch {
+
+/// Seconds until the root has what has happened to some ranks of a host, and not to the others.
+inline constexpr double max_event_delay = 0.05;
 
 /// Thread rules: one thread.
 class Uplink final : public Coordinator, public Timed {
@@ -53,6 +59,10 @@ class Uplink final : public Coordinator, public Timed {
  private:
   void flush();
   void send(job::FrameKind kind, std::uint32_t rank, int code);
+  template <typename... Body>
+  void queue(const job::FrameHeader& header, Body&&... body);
+  void add_event(job::FrameKind kind, const job::RankEvent& event);
+  void queue_events();
   bool handle_frame(const job::Received& frame);
   bool handle_gathered(const job::Received& frame);
   SharedBytes take_gathered();
@@ -66,6 +76,9 @@ class Uplink final : public Coordinator, public Timed {
   Lost lost_;
   bool blocked_ = false;  ///< frames wait for the socket to be writable
   Deadline heartbeat_at_;
+  std::vector<job::RankEvent> events_;  ///< of one kind, to be sent
+  job::FrameKind event_kind_{};
+  Deadline events_at_;               ///< at the latest
   std::vector<std::byte> gathered_;  ///< pieces of an incomplete exchange
   job::FrameHeader gathering_;       ///< the header of its first piece
   SharedBytes on_host_;  ///< what the ranks of this host have given to an exchange on each host

@@ -428,8 +428,9 @@ TEST(ForeignEnvironment, SeveralJobsOfOneAreRefused) {
       Command({probe, "who"}).variable("PMI_PORT", "node1:4711").variable("PMI_ID", "0").run(), 1,
       "its launcher offers PMI at a port (PMI_PORT=node1:4711), which libgex does not speak; start "
       "it without -pmi-port, or by gexrun");
-  expect_failure(Command({probe, "who"}).variable("PMI_FD", "77").run(), 1,
-                 "PMI_FD, PMI_RANK and PMI_SIZE are not the place of one of up to 16384 processes");
+  expect_failure(
+      Command({probe, "who"}).variable("PMI_FD", "77").run(), 1,
+      "PMI_FD, PMI_RANK and PMI_SIZE are not the place of one of up to 131072 processes");
   expect_failure(Command({probe, "who"})
                      .variable("PMI_FD", "77")
                      .variable("PMI_RANK", "0")
