@@ -13,6 +13,7 @@
 #include "../command_line.h"
 #include "base/number_ranges.h"
 #include "goal.h"
+#include "job/limits.h"
 #include "machine.h"
 #include "output_file.h"
 #include "phases.h"
@@ -294,10 +295,14 @@ bool predict_size(const PredictOptions& options, std::string& why) {
   print_row("predicted", time_of(found->ns));
   print_row("  computing", time_of(found->computing_ns) + " a rank");
   print_row("  collectives", time_of(found->collectives_ns));
-  print_row("a host's port", std::to_string(std::llround(found->port_messages)) + " messages, " +
-                                 bytes_text(static_cast<std::uint64_t>(found->port_bytes)) +
-                                 ", sends for " + time_of(found->port_ns));
+  print_row("a host's port",
+            std::to_string(std::llround(found->port_messages)) + " messages, " +
+                bytes_text(static_cast<std::uint64_t>(std::llround(found->port_bytes))) +
+                ", sends for " + time_of(found->port_ns));
   print_row("memory of libgex", memory_text(options.ranks, options.machine.ranks_per_host));
+  if (options.ranks > gex::job::max_ranks)
+    print_row("limit",
+              "a job of this libgex has at most " + std::to_string(gex::job::max_ranks) + " ranks");
   char laws[96];
   std::snprintf(laws, sizeof laws,
                 "messages and bytes within %.1f%%, computing within %.0f%% of the recorded sizes",

@@ -276,6 +276,27 @@ class Emu(Traced):
         self.assertIn("the whole job", self.gextrace("predict", "--model", "aries", self.trace,
                                                      status=1).stderr)
 
+    def test_prediction_of_more_ranks(self):
+        """The program is one that puts to the next rank."""
+        traces = [f"{self.trace}{ranks}" for ranks in (3, 4, 5)]
+        for ranks, trace in zip((3, 4, 5), traces):
+            self.run_job(ranks, SEQ, "fill", "20", options=["--trace", trace],
+                         variables=self.BY_NETWORK)
+
+        def predicted(ranks):
+            return self.gextrace("predict", "--model", "aries", "--ranks", str(ranks), "--per-host", "64",
+                                 "--work", "each", *traces).stdout
+        large = predicted(65536)
+        self.assertRegex(large, r"(?m)^ranks +65536, 64 on a host; recorded with 3, 4, 5$")
+        # 0.85 MiB, and 160 bytes for each rank of the job.
+        self.assertRegex(large, r"(?m)^memory of libgex +10\.8 MiB a rank, 694.4 MiB a host, ")
+        self.assertRegex(large, r"(?m)^a host's port +20 messages, 160 B, ")
+        self.assertRegex(large, r"(?m)^limit +a job of this libgex has at most 16384 ranks$")
+        self.assertNotRegex(predicted(1024), r"(?m)^limit ")
+        self.assertIn("three or more numbers of ranks",
+                      self.gextrace("predict", "--model", "aries", "--ranks", "9", *traces[1:],
+                                    status=1).stderr)
+
     def test_neighborhoods_of_two(self):
         self.neighborhood = 2
         self.compare_with_counts(4, variables={**self.BY_NETWORK, "GEX_EMU_SEED": "3",
