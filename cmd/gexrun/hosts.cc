@@ -1,5 +1,8 @@
 #include "hosts.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -8,6 +11,7 @@
 #include "debugger.h"
 #include "launch/agents/task_shell.h"
 #include "launch/map/allocation.h"
+#include "launch/map/this_host.h"
 #include "launch/report.h"
 
 namespace gexrun {
@@ -83,6 +87,18 @@ Hosts choose_hosts(const Options& options, bool nested) {
   else
     use(*allocation, options, hosts);
   return hosts;
+}
+
+std::string why_unreachable(const gex::job::HostParts& parts, const Hosts& hosts) {
+  const auto is_here = [](const gex::job::HostPart& part) {
+    return gex::launch::is_this_host(part.name);
+  };
+  const auto other = std::find_if_not(parts.begin(), parts.end(), is_here);
+  const std::string& command = hosts.remote.rsh.front();
+  if (other == parts.end() || !find_program(command).empty()) return {};
+  const int error = errno;
+  return "cannot execute '" + command + "' to reach host " + other->name + ": " +
+         std::strerror(error) + " (--rsh)";
 }
 
 }  // namespace gexrun

@@ -2,6 +2,7 @@
 // The hosts of the job and how programs are started on them: those of the command line, otherwise
 // those of the batch system's allocation in which gexrun runs, otherwise this host alone.
 
+#include <string>
 #include <vector>
 
 #include "launch/agents/launch_agents.h"
@@ -18,5 +19,9 @@ struct Hosts {
 /// Prints a line where the hosts of an allocation are not used, and with --verbose where they are.
 /// `nested`: gexrun runs as the program of a rank, and the allocation is the outer job's.
 Hosts choose_hosts(const Options& options, bool nested);
+
+/// Returns why the hosts of a job cannot be reached from this one, as far as that can be seen here;
+/// empty: they can.
+std::string why_unreachable(const gex::job::HostParts& parts, const Hosts& hosts);
 
 }  // namespace gexrun

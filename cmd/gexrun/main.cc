@@ -69,6 +69,8 @@ gex::launch::HangOptions hang_options(const gexrun::Options& options) {
   }
   if (options.hang_action) hang.action = *options.hang_action;
   if (options.hang_report) hang.report_file = *options.hang_report;
+  if (options.hang_action && hang.after_s <= 0)
+    gex::launch::report(name, "--hang-action does nothing without --hang-after or GEX_HANG_AFTER");
   return hang;
 }
 
@@ -165,6 +167,11 @@ int main(int count, char** arguments) {
     }
   }
   if (!hosts.slots.empty()) {
+    why = gexrun::why_unreachable(launch.hosts, hosts);
+    if (!why.empty()) {
+      gex::launch::report(name, "%s", why.c_str());
+      return 1;
+    }
     const int status = gex::launch::run_root(launch, hosts.remote);
     if (std::ranges::find(hosts.remote.rsh, gex::launch::task_shell_argument) !=
         hosts.remote.rsh.end())

@@ -67,6 +67,16 @@ TEST(CommandLine, MistakesAreOneLineAndStatusTwo) {
   }
 }
 
+TEST(CommandLine, AnActionOnHangsThatAreNotWatchedForIsReported) {
+  const Outcome outcome = run_gexrun({"-n", "1", "--hang-action", "end", "true"}).run();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.error,
+            "gexrun: --hang-action does nothing without --hang-after or GEX_HANG_AFTER\n");
+  expect_success(run_gexrun({"-n", "1", "--hang-action", "end", "true"})
+                     .variable("GEX_HANG_AFTER", "5")
+                     .run());
+}
+
 TEST(CommandLine, ProgramsThatCannotBeExecuted) {
   expect_failure(run_gexrun({"-n", "2", "no-such-program"}).run(), 127,
                  "gexrun: cannot execute 'no-such-program': No such file or directory");

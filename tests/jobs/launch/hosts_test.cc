@@ -165,8 +165,12 @@ TEST(Hosts, ThatCannotBeReachedAreNamed) {
             1)
       << without.error;
   expect_failure(
-      Command({gexrun, "--rsh", "/nonexistent", "--hosts", "a", "-n", "1", probe, "who"}).run(), 1,
-      "cannot execute '/nonexistent' to reach host a: No such file or directory");
+      Command({gexrun, "--rsh", "/nonexistent", "--hosts", "a,b", "-n", "2", probe, "who"}).run(),
+      1, "cannot execute '/nonexistent' to reach host a: No such file or directory (--rsh)");
+  // Hosts that get no rank are not reached.
+  expect_success(Command({gexrun, "--rsh", "/nonexistent", "--hosts", "localhost:2,b", "-n", "2",
+                          probe, "who"})
+                     .run());
 }
 
 /// A remote shell that notes for which host it was called, in lines of `notes`. It fails, as ssh
