@@ -10,7 +10,9 @@ namespace gex::launch {
 
 int EventLoop::open() {
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
-  return epoll_ ? 0 : errno;
+  // A filter of system calls may deny this alone, and `turn` would spin.
+  epoll_event none;
+  return epoll_ && epoll_wait(epoll_.get(), &none, 1, 0) >= 0 ? 0 : errno;
 }
 
 EventLoop::Watch EventLoop::watch(int descriptor, Handler readable, Handler writable) {

@@ -112,6 +112,11 @@ TEST(WithoutThreads, GexrunNamesTheOneThatItNeeds) {
                  "unavailable");
 }
 
+TEST(WithoutEvents, TheGuardianEndsInALine) {
+  expect_failure(without(EPERM, "epoll_wait", {gexrun, "-n", "2", probe, "who"}).run(), 1,
+                 "gexrun: the guardian cannot wait for its ranks: Operation not permitted");
+}
+
 TEST(WithoutThreads, AJobThatForksItselfNeedsNone) {
   expect_success(
       without(EAGAIN, "thread", {probe, "exchange"}).variable("GASNET_PSHM_NODES", "2").run());

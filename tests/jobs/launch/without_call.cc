@@ -1,6 +1,6 @@
 // without_call ERROR CALL COMMAND [ARGS]: runs a command to which the system denies a call with an
-// error number, as the filters of containers do. CALL is memfd_create, or thread: the making of
-// threads, but not of processes.
+// error number, as the filters of containers do. CALL is memfd_create, epoll_wait, or thread: the
+// making of threads, but not of processes.
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
 
 namespace {
 
@@ -35,9 +35,14 @@ bool install(const sock_filter (&program)[count]) {
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &whole) == 0;
 }
 
-bool deny_memory_files(unsigned error) {
-  return install({load(offsetof(seccomp_data, nr)),
-                  step(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+#ifdef SYS_epoll_wait
+constexpr unsigned wait_for_events = SYS_epoll_wait;
+#else
+constexpr unsigned wait_for_events = SYS_epoll_pwait;
+#endif
+
+bool deny(unsigned call, unsigned error) {
+  return install({load(offsetof(seccomp_data, nr)), step(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
                   step(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error), step(BPF_RET | BPF_K, allow)});
 }
 
@@ -57,8 +62,10 @@ bool deny_threads(unsigned error) {
 int main(int argc, char** argv) {
   if (argc < 4) return 90;
   const auto error = static_cast<unsigned>(std::atoi(argv[1]));
-  const bool denied =
-      std::strcmp(argv[2], "thread") == 0 ? deny_threads(error) : deny_memory_files(error);
+  const std::string_view call = argv[2];
+  const bool denied = call == "thread"       ? deny_threads(error)
+                      : call == "epoll_wait" ? deny(wait_for_events, error)
+                                             : deny(SYS_memfd_create, error);
   if (!denied) {
     std::perror("without_call");
     return 91;
