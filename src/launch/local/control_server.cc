@@ -159,11 +159,11 @@ void ControlServer::handle_frame(std::uint32_t rank, job::Received frame) {
   // Ranks that finalize a library together wait for one another.
   if (is_finalizing_ && !job_.ending && header.kind == job::FrameKind::gather)
     return handle_gather(rank, frame);
+  if (job_.ending) return;
+  if (header.kind == job::FrameKind::hello) return handle_hello(rank, frame.sender);
   // Other threads of a rank that has called gasnet_exit may go on to send. Ignore them.
-  if (job_.ending || self.ends) return;
-  if (header.kind == job::FrameKind::hello) {
-    handle_hello(rank, frame.sender);
-  } else if (header.kind == job::FrameKind::exec_failed && !self.joined) {
+  if (self.ends) return;
+  if (header.kind == job::FrameKind::exec_failed && !self.joined) {
     handle_exec_failure(rank, header.code, job::StartStep{header.count});
   } else if (self.left && header.kind == job::FrameKind::wait_on_exited_rank) {
     // Sent before this rank left itself. Ranks that are still waiting send their own.
