@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <deque>
 #include <optional>
 #include <span>
@@ -108,6 +109,12 @@ void host_inform(const char* text) {
   inform("%s", text);
 }
 
+void take_from_first_of_host(void* bytes, std::size_t size) {
+  const job::Exchanged all =
+      process().job->exchange_on_host({static_cast<const std::byte*>(bytes), size});
+  std::memcpy(bytes, all.bytes().data(), size);
+}
+
 int host_choose_address(const net::AddressWish* wish, net::ChosenAddress* chosen);
 
 net::Host host{.version = net::interface_version,
@@ -120,7 +127,7 @@ net::Host host{.version = net::interface_version,
 int host_choose_address(const net::AddressWish* wish, net::ChosenAddress* chosen) {
   net::AgreedAddress agreed;
   std::string error;
-  if (!net::agree_on_address(host, *wish, agreed, error)) {
+  if (!net::agree_on_address(host, take_from_first_of_host, *wish, agreed, error)) {
     if (!error.empty()) host_warn(error.c_str());
     return 1;
   }

@@ -23,30 +23,12 @@ namespace gex::net {
 
 namespace {
 
-/// The first rank of a host shows these of the host; those of its other ranks are zeros.
+/// All ranks of a host show these of the host, as its first rank has them.
 struct Introduction {
   std::uint64_t candidates = 0;
   std::uint64_t stack = 0;
   char name[40] = {};
 };
-
-/// As many values of each rank as the longest list of a host has, which are those of the host's
-/// first rank; the lists of the hosts.
-template <class Value>
-std::vector<std::vector<Value>> exchange_lists(const Host& host,
-                                               std::span<const std::uint32_t> firsts,
-                                               std::vector<Value> mine,
-                                               std::span<const std::size_t> counts) {
-  const std::size_t longest = std::ranges::max(counts);
-  mine.resize(longest);
-  std::vector<std::vector<Value>> lists(firsts.size());
-  if (longest == 0) return lists;
-  const auto* const all =
-      static_cast<const Value*>(host.exchange_shared(mine.data(), longest * sizeof(Value)));
-  for (std::size_t i = 0; i < firsts.size(); ++i)
-    lists[i].assign(&all[firsts[i] * longest], &all[firsts[i] * longest] + counts[i]);
-  return lists;
-}
 
 /// The first of several addresses of an interface, as `wish` asks for.
 void keep_first_of_interfaces(std::vector<HostAddress>& addresses) {
@@ -58,7 +40,8 @@ void keep_first_of_interfaces(std::vector<HostAddress>& addresses) {
 /// One host's part of the agreement; only its first rank asks and answers.
 class Agreement {
  public:
-  Agreement(const Host& host, const AddressWish& wish) : host_(host), wish_(wish) {
+  Agreement(const Host& host, TakeFromFirst take_from_first, const AddressWish& wish)
+      : host_(host), take_from_first_(take_from_first), wish_(wish) {
     std::set<std::uint32_t> seen;
     for (std::uint32_t rank = 0; rank < host.size; ++rank)
       if (seen.insert(host.host_of(rank)).second) firsts_.push_back(rank);
@@ -75,6 +58,9 @@ class Agreement {
     return 0;
   }
 
+  template <class Value>
+  std::vector<std::vector<Value>> exchange_lists(std::vector<Value> mine,
+                                                 std::span<const std::size_t> counts) const;
   bool introduce(std::string& error);
   bool succeeds_on_all_ranks(std::string& error) const;
   void exchange_offers();
@@ -82,6 +68,7 @@ class Agreement {
   bool take_own(const AddressChoice& choice, AgreedAddress& agreed, std::string& error) const;
 
   const Host& host_;
+  TakeFromFirst take_from_first_;
   const AddressWish& wish_;
   std::vector<std::uint32_t> firsts_;  ///< the first rank of each host
   std::vector<HostAddress> usable_;    ///< this rank's
@@ -91,6 +78,23 @@ class Agreement {
   std::optional<AddressProbe> probe_;
   std::optional<AddressChooser> chooser_;
 };
+
+/// The lists of the hosts, which have so many values each. All ranks of a host show the list of its
+/// first rank, `mine`: between hosts it is there once (job/packed_table.h).
+template <class Value>
+std::vector<std::vector<Value>> Agreement::exchange_lists(
+    std::vector<Value> mine, std::span<const std::size_t> counts) const {
+  const std::size_t longest = std::ranges::max(counts);
+  mine.resize(longest);
+  std::vector<std::vector<Value>> lists(firsts_.size());
+  if (longest == 0) return lists;
+  const std::size_t size = longest * sizeof(Value);
+  take_from_first_(mine.data(), size);
+  const auto* const all = static_cast<const Value*>(host_.exchange_shared(mine.data(), size));
+  for (std::size_t i = 0; i < firsts_.size(); ++i)
+    lists[i].assign(&all[firsts_[i] * longest], &all[firsts_[i] * longest] + counts[i]);
+  return lists;
+}
 
 bool Agreement::introduce(std::string& error) {
   std::vector<HostAddress> here = host_addresses(error);
@@ -110,6 +114,7 @@ bool Agreement::introduce(std::string& error) {
   }
   if (!succeeds_on_all_ranks(error)) return false;
   take_from_rank(host_, 0, key_);
+  take_from_first_(&mine, sizeof mine);
   const auto* const all =
       static_cast<const Introduction*>(host_.exchange_shared(&mine, sizeof mine));
   for (const std::uint32_t first : firsts_) hosts_.push_back(all[first]);
@@ -126,7 +131,7 @@ bool Agreement::succeeds_on_all_ranks(std::string& error) const {
 void Agreement::exchange_offers() {
   std::vector<std::size_t> counts;
   for (const Introduction& one : hosts_) counts.push_back(one.candidates);
-  std::vector<std::vector<OfferedAddress>> lists = exchange_lists(host_, firsts_, own_, counts);
+  std::vector<std::vector<OfferedAddress>> lists = exchange_lists(own_, counts);
   std::vector<HostOffer> offers;
   for (std::size_t i = 0; i < hosts_.size(); ++i)
     offers.push_back({hosts_[i].name, hosts_[i].stack, std::move(lists[i])});
@@ -137,7 +142,7 @@ AddressChooser::Outcomes Agreement::exchange_outcomes(std::vector<Outcome> own) 
   std::vector<std::size_t> counts;
   for (std::uint32_t i = 0; i < firsts_.size(); ++i)
     counts.push_back(chooser_->questions_of(i).size());
-  return exchange_lists(host_, firsts_, std::move(own), counts);
+  return exchange_lists(std::move(own), counts);
 }
 
 /// A rank whose user has named another interface than the first rank's of its host takes that.
@@ -198,9 +203,9 @@ bool Agreement::run(AgreedAddress& agreed, std::string& error) {
 
 }  // namespace
 
-bool agree_on_address(const Host& host, const AddressWish& wish, AgreedAddress& agreed,
-                      std::string& error) {
-  return Agreement(host, wish).run(agreed, error);
+bool agree_on_address(const Host& host, TakeFromFirst take_from_first, const AddressWish& wish,
+                      AgreedAddress& agreed, std::string& error) {
+  return Agreement(host, take_from_first, wish).run(agreed, error);
 }
 
 }  // namespace gex::net

@@ -4,6 +4,7 @@
 
 #include <gex/plugin/conduit.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -17,10 +18,13 @@ struct AgreedAddress {
   std::string reason;     ///< one line: it, and why not the others
 };
 
+/// Collective over the job: replaces the bytes by those of the first rank of this rank's host.
+using TakeFromFirst = void (*)(void* bytes, std::size_t size);
+
 /// Collective over the job. Returns whether all ranks have an address; if not, `error` is one line
 /// on the rank that reports it and empty on the others. Of `host` its ranks, hosts and exchanges
 /// are used. `wish` is this rank's.
-bool agree_on_address(const Host& host, const AddressWish& wish, AgreedAddress& agreed,
-                      std::string& error);
+bool agree_on_address(const Host& host, TakeFromFirst take_from_first, const AddressWish& wish,
+                      AgreedAddress& agreed, std::string& error);
 
 }  // namespace gex::net

@@ -65,7 +65,7 @@ struct Offer {
 
 /// The block that they exchange of their sockets.
 struct Opened {
-  Address address;  ///< of the first lane
+  Address address;  ///< without a port, so that ranks of a host have the same
   std::uint16_t ports[Lanes::max_lanes];
   std::uint64_t receive_buffer;
 
@@ -190,7 +190,7 @@ std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& optio
                                     std::uint32_t lane, Opened& own, std::string& error) {
   std::unique_ptr<KernelSocket> kernel_socket = KernelSocket::open(options, error);
   if (kernel_socket == nullptr) return nullptr;
-  if (lane == 0) own.address = kernel_socket->address();
+  if (lane == 0) own.address = kernel_socket->address().with_port(0);
   own.ports[lane] = kernel_socket->address().port();
   own.receive_buffer = kernel_socket->limits().receive_buffer;
   const std::string text(text_of(host, "GEX_UDP_FAULTS"));
@@ -217,7 +217,7 @@ PathLimits path_limits(int family, std::size_t max) {
 PeerSettings settings_of(const Opened& opened, const Socket& socket, bool is_near,
                          std::uint32_t ranks) {
   PeerSettings peer;
-  peer.address = opened.address;
+  peer.address = opened.address_of(0);
   peer.datagram = socket.max_datagram(peer.address);
   // All of a host's own addresses are reached over its loopback.
   constexpr std::size_t loopback_datagram = 60'000;
@@ -351,7 +351,7 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   const auto* const opened = static_cast<const Opened*>(host.exchange_shared(&own, sizeof own));
   // To all other hosts it is the same interface.
-  if (!one_host) error = why_too_narrow(own.address, opened[elsewhere].address);
+  if (!one_host) error = why_too_narrow(own.address_of(0), opened[elsewhere].address_of(0));
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
 
   const Directory directory(host, opened, *parts[0].socket);
