@@ -22,12 +22,9 @@ constexpr std::uintptr_t segment_bytes = std::uintptr_t{64} << 10;
 /// An endpoint with a segment of that device, or none.
 gex_EP_t endpoint_of(gex_Client_t client, const gex::kinds::DeviceFacts& device) {
   gex_MK_t kind = GEX_MK_INVALID;
-  gex_MK_Create_args_t args{};
-  args.gex_class = GEX_MK_CLASS_CUDA_UVA;
-  args.gex_args.gex_class_cuda_uva.gex_CUdevice = static_cast<int>(device.number);
   gex_Segment_t segment = GEX_SEGMENT_INVALID;
   gex_EP_t endpoint = GEX_EP_INVALID;
-  if (gex_MK_Create(&kind, client, &args, 0) != GASNET_OK ||
+  if (gex_MK_Create(&kind, client, &device.arguments, 0) != GASNET_OK ||
       gex_Segment_Create(&segment, client, nullptr, segment_bytes, kind, 0) != GASNET_OK ||
       gex_EP_Create(&endpoint, client, GEX_EP_CAPABILITY_RMA, 0) != GASNET_OK)
     return GEX_EP_INVALID;

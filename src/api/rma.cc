@@ -7,6 +7,7 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
+#include "core/memory_class.h"
 #include "core/team.h"
 #include "observe/in_call.h"
 

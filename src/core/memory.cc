@@ -50,7 +50,6 @@ struct Changes {
 Immortal<Changes> the_changes;
 /// Never deleted: a reader may be in it. The next has twice the room, so all together are small.
 constinit std::atomic<Table*> current{nullptr};
-std::string (*describe_unknown)(const void* address) = nullptr;
 
 /// Writes all pieces to the table; under the lock.
 void store(const std::vector<Piece>& pieces) {
@@ -216,15 +215,6 @@ void remove_memory(const void* address) noexcept {
   if (found == pieces.end()) return;
   pieces.erase(found);
   store(pieces);
-}
-
-void register_unknown_memory(std::string (*describe)(const void* address)) noexcept {
-  describe_unknown = describe;
-}
-
-std::string describe_unknown_memory(const void* address) {
-  return describe_unknown == nullptr || kind_at(address) != nullptr ? std::string()
-                                                                    : describe_unknown(address);
 }
 
 void expect_kinds(std::uint64_t kinds) noexcept {

@@ -182,11 +182,6 @@ inline void fill_memory(void* to, int value, std::size_t bytes) noexcept {
 void add_memory(const void* address, std::size_t bytes, const MemoryKind& kind);
 void remove_memory(const void* address) noexcept;
 
-/// Describes memory of other kinds that is of no segment; for messages about misuse. Start-up only.
-void register_unknown_memory(std::string (*describe)(const void* address)) noexcept;
-/// "memory of CUDA device 0, of no segment"; empty: it is the host's, or a segment's.
-std::string describe_unknown_memory(const void* address);
-
 /// The kinds, as bits by net::MemoryKind, of which this machine may have memory. Start-up only.
 void expect_kinds(std::uint64_t kinds) noexcept;
 std::uint64_t expected_kinds() noexcept;

@@ -4,8 +4,8 @@
 //
 // A process announces with such a segment what opens it (`ExportedMemory`). Some memory needs a
 // descriptor besides, which goes from process to process: all members of the publication then first
-// announce where they receive. The room that has kinds registers what does all this; without one,
-// or where something fails, the segment is reached by messages.
+// announce where they receive. Each class of kinds has functions for this (core/memory_class.h);
+// where something fails, the segment is reached by messages.
 //
 // Thread rules: one publication at a time in a process.
 
@@ -21,7 +21,7 @@ struct _gex_Segment;
 
 namespace gex {
 
-/// The announcement of a process; read by the room that has written it.
+/// The announcement of a process; read by the class of kinds that has written it.
 struct ExportedMemory {
   std::uint64_t exported = 0;          ///< 0: others cannot open the segment
   std::uint64_t device = 0;            ///< of the segment, as its owner counts
@@ -38,9 +38,11 @@ struct OpenedMemory {
   std::string why{};  ///< why it was not
 };
 
+/// The functions of a class of kinds.
 struct MemorySharing {
   ExportedMemory (*export_segment)(const _gex_Segment& segment);
-  /// Begins to receive descriptors in polls: where; 0: nowhere, since this process has no kind.
+  /// Begins to receive descriptors in polls. Returns where; 0: nowhere, since this process has made
+  /// no kind of this class.
   std::uint64_t (*begin_receiving)();
   /// Sends the descriptor of an exported segment of this process's to another of this host, which
   /// receives meanwhile.
@@ -53,11 +55,5 @@ struct MemorySharing {
   /// Memory of the host that begins there is about to be no segment any more, or not mapped.
   void (*unpin)(const void* begin);
 };
-
-/// Start-up only.
-void register_memory_sharing(const MemorySharing& sharing) noexcept;
-
-/// The registered one, or null.
-const MemorySharing* memory_sharing() noexcept;
 
 }  // namespace gex

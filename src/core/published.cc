@@ -15,6 +15,7 @@
 #include "base/round_up.h"
 #include "core/endpoint_address.h"
 #include "core/memory.h"
+#include "core/memory_class.h"
 #include "core/process.h"
 #include "core/waiting.h"
 
@@ -104,10 +105,11 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
   if (segment.mapped == nullptr && entry == segment) return;
   // Only now, so that a segment which has not changed keeps its mapping.
   if (entry.mapped != nullptr) {
-    if (memory_sharing() != nullptr) memory_sharing()->unpin(entry.mapped);
+    unpin_memory(entry.mapped);
     neighborhood.unmap_segment(entry.mapped);
   }
-  if (entry.reached != nullptr) memory_sharing()->close({entry.reached, entry.reached_by});
+  if (entry.reached != nullptr)
+    memory_class(entry.reached_by->kind).sharing->close({entry.reached, entry.reached_by});
   entry = segment;
 }
 

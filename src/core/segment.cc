@@ -13,7 +13,7 @@
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
 #include "core/live_objects.h"
-#include "core/memory_sharing.h"
+#include "core/memory_class.h"
 #include "core/process.h"
 
 namespace gex {
@@ -103,8 +103,8 @@ void destroy_segment(gex_Segment_t segment, bool untouched) {
     process().conduit->deregister_segment(segment->key.data());
   if (segment->kind != nullptr)
     remove_memory(segment->address);
-  else if (memory_sharing() != nullptr)
-    memory_sharing()->unpin(segment->address);
+  else
+    unpin_memory(segment->address);
   if (segment->made_of != nullptr)
     segment->made_of->segments.fetch_sub(1, std::memory_order_relaxed);
   if (segment->shared) process().neighborhood.give_segment_back(segment->address, untouched);

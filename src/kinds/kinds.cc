@@ -1,15 +1,14 @@
 #include "kinds/kinds.h"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <vector>
 
 #include "base/immortal.h"
 #include "core/objects.h"
 #include "core/progress.h"
-#include "kinds/cuda/device.h"
-#include "kinds/cuda/driver.h"
-#include "kinds/cuda/sharing.h"
+#include "kinds/cuda/class.h"
 
 namespace gex::kinds {
 
@@ -21,63 +20,63 @@ struct Kinds {
 };
 Immortal<Kinds> the_kinds;
 
-/// The device that a client names, or null with the reason. `invalid`: the arguments are wrong;
-/// else something is missing.
+/// The classes of this library, one for each folder of the room.
+constexpr const DeviceClass* classes[] = {&cuda::device_class};
+
+const DeviceClass* class_of(gex_MK_Class_t number) noexcept {
+  for (const DeviceClass* one : classes)
+    if (one->number == number) return one;
+  return nullptr;
+}
+
+/// As DeviceClass::find, for a client that may name any class.
 const MemoryKind* find_device(const gex_MK_Create_args_t& args, std::string& why, bool& invalid) {
-  switch (kind_of(args.gex_class)) {
-    case net::cuda_memory:
-      return cuda::Device::find(args.gex_args.gex_class_cuda_uva.gex_CUdevice, why, invalid);
-    case net::hip_memory:
-    case net::level_zero_memory:
-    case net::host_memory:
-      break;
-  }
+  if (const DeviceClass* const one = class_of(args.gex_class)) return one->find(args, why, invalid);
   invalid = true;
   why = std::string("this library has no memory of class ") +
-        (args.gex_class == GEX_MK_CLASS_HIP ? "GEX_MK_CLASS_HIP" : "GEX_MK_CLASS_ZE") +
-        ", only GEX_MK_CLASS_CUDA_UVA";
+        (args.gex_class == GEX_MK_CLASS_HIP ? "GEX_MK_CLASS_HIP" : "GEX_MK_CLASS_ZE") + ", only ";
+  for (const DeviceClass* one : classes)
+    why.append(one == classes[0] ? "" : ", ").append(one->number_name);
   return nullptr;
 }
 
 }  // namespace
 
 net::MemoryKind kind_of(gex_MK_Class_t kind_class) noexcept {
-  switch (kind_class) {
-    case GEX_MK_CLASS_CUDA_UVA:
-      return net::cuda_memory;
-    case GEX_MK_CLASS_HIP:
-      return net::hip_memory;
-    case GEX_MK_CLASS_ZE:
-      return net::level_zero_memory;
-    case GEX_MK_CLASS_HOST:
-      break;
-  }
-  return net::host_memory;
+  const DeviceClass* const one = class_of(kind_class);
+  return one != nullptr ? one->memory.kind : net::host_memory;
 }
 
 std::vector<DeviceFacts> devices(std::string& why) {
   std::vector<DeviceFacts> found;
-  for (const cuda::DeviceFacts& device : cuda::list_devices(why))
-    found.push_back({"CUDA", static_cast<std::uint32_t>(found.size()), device.name, device.bytes,
-                     device.shared_by, device.has_dma_buf});
+  for (const DeviceClass* one : classes)
+    std::ranges::move(one->devices(why), std::back_inserter(found));
   return found;
 }
 
 std::string driver() {
-  return cuda::describe_driver();
+  std::string all;
+  for (const DeviceClass* one : classes)
+    if (const std::string text = one->driver(); !text.empty())
+      all.append(all.empty() ? "" : ", ").append(text);
+  return all;
 }
 
 void expect() {
-  if (cuda::may_have_driver()) expect_kinds(std::uint64_t{1} << net::cuda_memory);
+  std::uint64_t expected = 0;
+  for (const DeviceClass* one : classes) {
+    register_memory_class(one->memory);
+    if (one->may_exist()) expected |= std::uint64_t{1} << one->memory.kind;
+  }
+  expect_kinds(expected);
 }
 
 void start() {
   register_poller([]() noexcept {
-    const bool copied = cuda::Device::poll_all();
-    return cuda::receive_descriptors() || copied;
+    bool any = false;
+    for (const DeviceClass* one : classes) any = one->poll() || any;
+    return any;
   });
-  register_memory_sharing(cuda::sharing);
-  register_unknown_memory(cuda::describe_unknown);
 }
 
 int create(gex_MK_t& made, gex_Client_t client, const gex_MK_Create_args_t& args,

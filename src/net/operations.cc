@@ -41,9 +41,7 @@ Means by_atomic(const Conduit& conduit, const Limits* limits) noexcept {
   return Means::reference;
 }
 Means by_device_memory(const Conduit& conduit, const Limits*) noexcept {
-  constexpr std::uint64_t kinds =
-      registers_cuda_memory | registers_hip_memory | registers_level_zero_memory;
-  return (conduit.capabilities & kinds) != 0 ? Means::native : Means::absent;
+  return (conduit.capabilities & registers_device_memory) != 0 ? Means::native : Means::absent;
 }
 Means by_registration(const Conduit& conduit, const Limits* limits) noexcept {
   const bool registers =

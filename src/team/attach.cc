@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/os_memory.h"
 #include "base/os_memory_limits.h"
+#include "core/memory_class.h"
 #include "core/process.h"
 #include "core/progress.h"
 #include "core/segment.h"
@@ -132,19 +133,21 @@ void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* c
   if (!keyed.key.empty()) publish_key(endpoint, announced.jobrank, keyed.key);
 }
 
-/// Sends the descriptors without which neighbors cannot open segments of this process's, and
-/// returns when all members have. Collective, and nothing where no segment needs any.
-void send_descriptors(Team& team, const std::vector<Keyed<Announcement>>& mine,
+/// Sends the descriptors without which neighbors cannot open segments of this process's that are of
+/// this class, and returns when all members have. Collective, and nothing where no segment needs
+/// any.
+void send_descriptors(const MemoryClass& memory, Team& team,
+                      const std::vector<Keyed<Announcement>>& mine,
                       const KeyedExchange<Announcement>& all) {
-  const auto needs_descriptor = [](const Keyed<Announcement>& announced) {
-    return announced.record.exported.needs_descriptor != 0;
+  const auto needs_descriptor = [&memory](const Keyed<Announcement>& announced) {
+    return announced.record.kind == memory.kind && announced.record.exported.needs_descriptor != 0;
   };
   if (!all.any(needs_descriptor)) return;
   struct Receiver {
     std::uint64_t jobrank;
     std::uint64_t post;  ///< 0: it receives none
   };
-  const MemorySharing& sharing = *memory_sharing();
+  const MemorySharing& sharing = *memory.sharing;
   const Receiver own{gex_proc_.jobrank, sharing.begin_receiving()};
   for (const auto& block : exchange(team, std::as_bytes(std::span(&own, 1)))) {
     Receiver receiver{};
@@ -169,8 +172,9 @@ MemoryRoute open_memory(unsigned endpoint, const Keyed<Announcement>& keyed) {
                     announced.exported.device, "own memory"};
   if (announced.jobrank == gex_proc_.jobrank) return route;
   const PairKind pair = kind_of(process().placement, gex_proc_.jobrank, announced.jobrank);
-  if (pair == PairKind::memory && memory_sharing() != nullptr) {
-    const OpenedMemory opened = memory_sharing()->open(announced.exported, announced.size);
+  if (pair == PairKind::memory) {
+    const OpenedMemory opened =
+        memory_class(route.kind).sharing->open(announced.exported, announced.size);
     route.way = opened.way;
     route.reason = opened.why;
     if (opened.reached != nullptr) {
@@ -212,8 +216,8 @@ Announcement announcement_of(const _gex_EP& endpoint) {
     mine.size = segment->size;
     mine.offset = shared_offset(*segment);
     mine.kind = net_kind_of(*segment);
-    if (segment->kind != nullptr && memory_sharing() != nullptr)
-      mine.exported = memory_sharing()->export_segment(*segment);
+    if (segment->kind != nullptr)
+      mine.exported = memory_class(segment->kind->kind).sharing->export_segment(*segment);
   }
   return mine;
 }
@@ -387,7 +391,7 @@ int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
   }
   const KeyedExchange<Announcement> all(team, mine, call);
   all.for_each([&](const Keyed<Announcement>& announced) { record(team.client, announced, call); });
-  send_descriptors(team, mine, all);
+  for (const MemoryClass* memory : memory_classes()) send_descriptors(*memory, team, mine, all);
   open_all(team.client, all);
   refresh_displacements();
   // No member uses another's segment before that other has received what all announced.

@@ -7,6 +7,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/immortal.h"
+#include "core/memory_class.h"
 #include "core/process.h"
 #include "way/requirement.h"
 
@@ -30,7 +31,7 @@ void note_route(unsigned endpoint_address, MemoryRoute route) {
   const bool is_own = route.owner == gex_proc_.jobrank;
   const std::string text = env::text(env::Variable::require);
   const Requirement required(text);
-  const NamedMemory& named = name_of_memory(route.kind);
+  const MemoryClass& named = memory_class(route.kind);
   const std::string memory = std::string(named.name) + " device " + std::to_string(route.device);
   if (!is_own && required.names(named.entry) && !required.accepts(named.entry, route.way))
     fatal(
@@ -56,7 +57,7 @@ std::vector<MemoryRoute> memory_routes() {
 
 void require_memory(net::MemoryKind kind, const std::string& why) {
   const std::string text = env::text(env::Variable::require);
-  const NamedMemory& named = name_of_memory(kind);
+  const MemoryClass& named = memory_class(kind);
   if (Requirement(text).names(named.entry))
     fatal("GEX_REQUIRE=%s: no %s memory for this process: %s", text.c_str(), named.name,
           why.c_str());

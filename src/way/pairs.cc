@@ -6,6 +6,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "core/memory_class.h"
 #include "core/process.h"
 #include "net/registry.h"
 #include "way/requirement.h"
@@ -227,7 +228,7 @@ void require_known_networks() {
   const std::string unknown = required.first_unknown(known);
   if (unknown.empty()) return;
   std::string list = "shm";
-  for (const NamedMemory& memory : named_memory) list.append(", ").append(memory.entry);
+  for (const MemoryClass* one : memory_classes()) list.append(", ").append(one->entry);
   for (const std::string& name : known) list.append(", ").append(name);
   fatal("GEX_REQUIRE=%s: there is no network '%s'; known: %s",
         env::text(env::Variable::require).c_str(), unknown.c_str(), list.c_str());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "core/memory_class.h"
 
 namespace gex {
 
@@ -39,17 +39,11 @@ bool is_shared_memory(std::string_view name) {
 }
 
 bool is_kind_of_memory(std::string_view name) {
-  return std::ranges::any_of(named_memory,
-                             [&](const NamedMemory& memory) { return memory.entry == name; });
+  return std::ranges::any_of(memory_classes(),
+                             [&](const MemoryClass* one) { return one->entry == name; });
 }
 
 }  // namespace
-
-const NamedMemory& name_of_memory(net::MemoryKind kind) noexcept {
-  for (const NamedMemory& memory : named_memory)
-    if (memory.kind == kind) return memory;
-  fatal("memory of the unknown kind %u", static_cast<unsigned>(kind));
-}
 
 Requirement::Requirement(std::string_view text) {
   while (!text.empty()) {

@@ -1,30 +1,16 @@
 #pragma once
 // GEX_REQUIRE: what may connect the ranks of a job, as its user lists it: "shm,ofi:verbs", and how
-// memory of other kinds than the host's may be reached: "cuda:ipc".
+// memory of other kinds than the host's may be reached: "cuda:ipc" (core/memory_class.h).
 //
 // An entry is a network by its name, or `shm` for shared memory (also `smp`), and behind a colon,
 // if there is one, a way of that network's (`Conduit::transport`): all of its name, or words of it
 // that follow one another.
-
-#include <gex/plugin/conduit.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gex {
-
-/// A kind of memory that clients can make, and its names: in GEX_REQUIRE, where no network has it,
-/// and in messages.
-struct NamedMemory {
-  net::MemoryKind kind;
-  std::string_view entry;
-  const char* name;
-};
-/// One row for each room of `kinds`.
-inline constexpr NamedMemory named_memory[] = {{net::cuda_memory, "cuda", "CUDA"}};
-/// Ends the job if there is no row.
-const NamedMemory& name_of_memory(net::MemoryKind kind) noexcept;
 
 class Requirement {
  public:

@@ -4,8 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include "core/memory_class.h"
+
 namespace gex {
 namespace {
+
+const MemoryClass cuda_class{.kind = net::cuda_memory,
+                             .name = "CUDA",
+                             .entry = "cuda",
+                             .sharing = nullptr,
+                             .describe_unknown = nullptr};
 
 TEST(Requirement, NothingIsRequiredByNothing) {
   EXPECT_TRUE(Requirement().empty());
@@ -61,6 +69,8 @@ TEST(Requirement, TheFirstUnknownNetworkIsNamed) {
 }
 
 TEST(Requirement, KindsOfMemoryAreNoNetworks) {
+  EXPECT_EQ(Requirement("cuda:ipc").first_unknown({}), "cuda");
+  register_memory_class(cuda_class);
   const Requirement required("cuda:ipc,cuda:native");
   EXPECT_FALSE(required.is_about_pairs());
   EXPECT_TRUE(Requirement("cuda:ipc,shm").is_about_pairs());

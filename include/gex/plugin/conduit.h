@@ -242,11 +242,15 @@ enum Capability : uint64_t {
   registers_cuda_memory = 1U << cuda_memory,
   registers_hip_memory = 1U << hip_memory,
   registers_level_zero_memory = 1U << level_zero_memory,
+  registers_device_memory =
+      registers_cuda_memory | registers_hip_memory | registers_level_zero_memory,
   /// The local side of `put` and `get` may also be memory of these kinds, in a segment that
   /// `register_segment` has taken. The local side of other operations is the host's memory.
   transfers_cuda_memory = 1U << (8 + cuda_memory),
   transfers_hip_memory = 1U << (8 + hip_memory),
   transfers_level_zero_memory = 1U << (8 + level_zero_memory),
+  transfers_device_memory =
+      transfers_cuda_memory | transfers_hip_memory | transfers_level_zero_memory,
   /// It joins the processes of one machine: a job with ranks on several is refused before `attach`.
   one_machine = 1U << 16,
 };

@@ -424,8 +424,11 @@ std::vector<DeviceFacts> list_devices(std::string& why) {
         has(posix_descriptors_supported))
       shared_by = "descriptor";
     if (policy.by_legacy_handle) shared_by += shared_by.empty() ? "handle" : ", handle";
-    found.push_back(
-        {name, bytes, shared_by.empty() ? "nothing" : shared_by, has(dma_buf_supported)});
+    gex_MK_Create_args_t arguments{};
+    arguments.gex_class = GEX_MK_CLASS_CUDA_UVA;
+    arguments.gex_args.gex_class_cuda_uva.gex_CUdevice = number;
+    found.push_back({"CUDA", static_cast<std::uint32_t>(number), name, bytes,
+                     shared_by.empty() ? "nothing" : shared_by, has(dma_buf_supported), arguments});
   }
   return found;
 }

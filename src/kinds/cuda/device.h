@@ -19,6 +19,7 @@
 #include "kinds/cuda/driver.h"
 #include "kinds/cuda/mapped_memory.h"
 #include "kinds/cuda/stream_order.h"
+#include "kinds/device_class.h"
 
 namespace gex::kinds::cuda {
 
@@ -76,20 +77,9 @@ class Device final : public MemoryKind {
   mutable std::map<void*, MappedMemory> allocations_;  ///< those that are mapped
 };
 
-/// A device as the driver describes it, for reports.
-struct DeviceFacts {
-  std::string name;
-  std::uint64_t bytes;
-  std::string shared_by;  ///< how other processes may open its memory
-  bool has_dma_buf;
-};
-/// The devices there are; none, with the reason in `why`, where there is no driver.
+// For the class (kinds/device_class.h).
 std::vector<DeviceFacts> list_devices(std::string& why);
-/// "libcuda.so.1 of CUDA 13.0"; empty: there is none.
 std::string describe_driver();
-
-/// "memory of CUDA device 0 ...", if the address is a device's that a kind of this process's is of;
-/// else nothing.
 std::string describe_unknown(const void* address);
 
 }  // namespace gex::kinds::cuda

@@ -12,7 +12,7 @@
 
 namespace gex::kinds::cuda {
 
-/// For register_memory_sharing (core/memory_sharing.h).
+/// For the class (core/memory_class.h).
 extern const MemorySharing sharing;
 
 /// Takes descriptors that others have sent; whether there were any. For polls.

@@ -480,7 +480,7 @@ Standing Ofi::standing(const Host& host, bool several_hosts,
 
 constexpr Conduit table =
     table_of<Ofi>("ofi", "libfabric: TCP, UDP and the networks that it has providers for",
-                  registers_host_memory | registers_cuda_memory | transfers_cuda_memory);
+                  registers_host_memory | registers_device_memory | transfers_device_memory);
 
 }  // namespace
 

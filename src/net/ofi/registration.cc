@@ -112,6 +112,29 @@ int Registrar::enable(Region made, Region& region) {
   return result;
 }
 
+namespace {
+
+/// Names the memory's device as libfabric does (fi_mr(3)).
+void name_device(const SegmentMemory& memory, fi_mr_attr& attributes) {
+  switch (memory.kind) {
+    case cuda_memory:
+      attributes.iface = FI_HMEM_CUDA;
+      attributes.device.cuda = static_cast<int>(memory.device);
+      return;
+    case hip_memory:
+      attributes.iface = FI_HMEM_ROCR;
+      return;
+    case level_zero_memory:
+      attributes.iface = FI_HMEM_ZE;
+      attributes.device.ze = static_cast<int>(memory.device);
+      return;
+    case host_memory:
+      return;
+  }
+}
+
+}  // namespace
+
 int Registrar::try_add_device(const SegmentMemory& memory, bool by_descriptor, Region& region) {
   const iovec pieces{memory.address, memory.size};
   fi_mr_attr attributes{};
@@ -119,8 +142,7 @@ int Registrar::try_add_device(const SegmentMemory& memory, bool by_descriptor, R
   attributes.iov_count = 1;
   attributes.access = segment_access;
   attributes.requested_key = draw_key(segment_access);
-  attributes.iface = FI_HMEM_CUDA;
-  attributes.device.cuda = static_cast<int>(memory.device);
+  name_device(memory, attributes);
   std::uint64_t flags = 0;
 #ifdef FI_MR_DMABUF
   const fi_mr_dmabuf pages{

@@ -117,11 +117,29 @@ Context::~Context() {
   if (context_ != nullptr && !is_kept_) ucp_cleanup(context_);
 }
 
-bool Context::has_cuda() const noexcept {
+ucs_memory_type_t memory_type_of(MemoryKind kind) noexcept {
+  switch (kind) {
+    case host_memory:
+      return UCS_MEMORY_TYPE_HOST;
+    case cuda_memory:
+      return UCS_MEMORY_TYPE_CUDA;
+    case hip_memory:
+      return UCS_MEMORY_TYPE_ROCM;
+    case level_zero_memory:  // only UCX 1.18 and later
+      break;
+  }
+  return UCS_MEMORY_TYPE_UNKNOWN;
+}
+
+bool Context::has(ucs_memory_type_t type) const noexcept {
   ucp_context_attr_t attributes{};
   attributes.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;
   return ucp_context_query(context_, &attributes) == UCS_OK &&
-         (attributes.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA)) != 0;
+         (attributes.memory_types & UCS_BIT(type)) != 0;
+}
+
+bool Context::has_devices() const noexcept {
+  return has(memory_type_of(cuda_memory)) || has(memory_type_of(hip_memory));
 }
 
 std::string Context::why_no_port() const {

@@ -20,6 +20,9 @@ std::string version();
 /// "Input/output error", in UCX's words.
 const char* text_of(ucs_status_t status) noexcept;
 
+/// UCX's name for that kind of memory; UCS_MEMORY_TYPE_UNKNOWN: it has none.
+ucs_memory_type_t memory_type_of(MemoryKind kind) noexcept;
+
 /// UCX may use these; an empty text: what the user allows, or what UCX finds.
 struct Allowed {
   std::string transports;  ///< as UCX_TLS has it
@@ -46,8 +49,10 @@ class Context {
   /// Returns true if its workers may wake threads.
   bool wakes() const noexcept { return wakes_; }
 
-  /// Returns true if UCX was built with CUDA, and has found its driver.
-  bool has_cuda() const noexcept;
+  /// Returns true if UCX was built for memory of that type, and has found its driver.
+  bool has(ucs_memory_type_t type) const noexcept;
+  /// Returns true if UCX has memory of any devices.
+  bool has_devices() const noexcept;
 
   /// Why a worker that uses TCP finds no port; empty: it finds one. UCX would look for ever.
   std::string why_no_port() const;

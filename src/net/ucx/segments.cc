@@ -43,7 +43,7 @@ std::size_t Segments::key_bytes(const Context& context) {
   const std::size_t size = packed(context, memory, status).size();
   ucp_mem_unmap(context.get(), memory);
   std::size_t bytes = (sizeof(KeyHeader) + size + 7) / 8 * 8;
-  if (context.has_cuda() && bytes <= max_key_bytes - device_key_room) bytes += device_key_room;
+  if (context.has_devices() && bytes <= max_key_bytes - device_key_room) bytes += device_key_room;
   return status == UCS_OK && bytes <= max_key_bytes ? bytes : 0;
 }
 
@@ -52,16 +52,16 @@ Segments::~Segments() {
 }
 
 bool Segments::add(const SegmentMemory& memory, void* key, std::size_t key_bytes) {
+  const ucs_memory_type_t type = memory_type_of(memory.kind);
   const bool is_device = memory.kind != host_memory;
-  if (is_device && !takes_devices_) {
+  if (is_device && !(takes_devices_ && context_.has(type))) {
     host_.inform(
-        "ucx: a segment of a device is not registered, and accessed by messages: UCX has no CUDA "
-        "here, or has no adapter for it");
+        "ucx: a segment of a device is not registered, and accessed by messages: UCX was built "
+        "without such devices, or has no adapter for them here");
     return false;
   }
   ucp_mem_h mapped = nullptr;
-  ucs_status_t status = map(context_, memory.address, memory.size,
-                            is_device ? UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_HOST, &mapped);
+  ucs_status_t status = map(context_, memory.address, memory.size, type, &mapped);
   std::vector<std::byte> packed_key;
   if (status == UCS_OK) packed_key = packed(context_, mapped, status);
   const bool fits = sizeof(KeyHeader) + packed_key.size() <= key_bytes;
@@ -75,9 +75,9 @@ bool Segments::add(const SegmentMemory& memory, void* key, std::size_t key_bytes
   {
     const std::lock_guard guard(mutex_);
     header.number = ++last_number_;
-    by_number_.emplace(header.number,
-                       Registered{mapped, reinterpret_cast<std::uint64_t>(memory.address),
-                                  memory.size, is_device});
+    by_number_.emplace(
+        header.number,
+        Registered{mapped, reinterpret_cast<std::uint64_t>(memory.address), memory.size, type});
     if (is_device) has_devices_.store(true, std::memory_order_relaxed);
   }
   std::memset(key, 0, key_bytes);
@@ -102,7 +102,7 @@ ucs_memory_type_t Segments::type_of(const void* local) const noexcept {
   const auto address = reinterpret_cast<std::uint64_t>(local);
   const std::lock_guard guard(mutex_);
   for (const auto& [number, one] : by_number_)
-    if (one.is_device && address - one.address < one.size) return UCS_MEMORY_TYPE_CUDA;
+    if (one.type != UCS_MEMORY_TYPE_HOST && address - one.address < one.size) return one.type;
   return UCS_MEMORY_TYPE_HOST;
 }
 
@@ -111,7 +111,7 @@ bool Segments::holds(std::uint64_t number, std::uint64_t address, std::size_t si
   const auto place = by_number_.find(number);
   if (place == by_number_.end()) return false;
   const Registered& one = place->second;
-  return !one.is_device && address >= one.address && size <= one.size &&
+  return one.type == UCS_MEMORY_TYPE_HOST && address >= one.address && size <= one.size &&
          address - one.address <= one.size - size;
 }
 

@@ -37,8 +37,8 @@ class Segments {
   Segments& operator=(const Segments&) = delete;
   ~Segments();
 
-  /// Memory of devices is taken, too: of a rank whose UCX has CUDA, and an adapter by which
-  /// puts go that are not made of messages. Before the first segment.
+  /// Memory of devices is taken, too: of a rank whose UCX has such, and an adapter by which puts go
+  /// that are not made of messages. Before the first segment.
   void take_devices() noexcept { takes_devices_ = true; }
 
   /// False after a warning: this memory is reached by messages. `key_bytes` as all ranks agreed.
@@ -62,7 +62,7 @@ class Segments {
     ucp_mem_h memory;
     std::uint64_t address;
     std::uint64_t size;
-    bool is_device;
+    ucs_memory_type_t type;
   };
   std::map<std::uint64_t, Registered> by_number_;
 };

@@ -1,0 +1,44 @@
+#include "core/memory_class.h"
+
+#include <array>
+#include <cstddef>
+
+#include "base/error.h"
+#include "core/memory.h"
+
+namespace gex {
+
+namespace {
+
+/// The classes there are numbers for (net::MemoryKind), the host's excepted.
+std::array<const MemoryClass*, net::level_zero_memory> registered_classes{};
+std::size_t class_count = 0;
+
+}  // namespace
+
+void register_memory_class(const MemoryClass& added) noexcept {
+  registered_classes[class_count++] = &added;
+}
+
+std::span<const MemoryClass* const> memory_classes() noexcept {
+  return {registered_classes.data(), class_count};
+}
+
+const MemoryClass& memory_class(net::MemoryKind kind) noexcept {
+  for (const MemoryClass* one : memory_classes())
+    if (one->kind == kind) return *one;
+  fatal("memory of the unknown kind %u", static_cast<unsigned>(kind));
+}
+
+std::string describe_unknown_memory(const void* address) {
+  if (kind_at(address) != nullptr) return {};
+  for (const MemoryClass* one : memory_classes())
+    if (std::string text = one->describe_unknown(address); !text.empty()) return text;
+  return {};
+}
+
+void unpin_memory(const void* begin) {
+  for (const MemoryClass* one : memory_classes()) one->sharing->unpin(begin);
+}
+
+}  // namespace gex

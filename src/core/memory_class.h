@@ -1,0 +1,46 @@
+#pragma once
+// Classes of memory kinds, such as CUDA's: what the kinds of all devices of a class have in common.
+//
+// The room `kinds` registers its classes at start-up. All other code asks here for the names that
+// users have for a class, for what opens its segments in other processes of a host, and for an
+// address that lies in no segment.
+//
+// Thread rules: any after start-up.
+
+#include <gex/plugin/conduit.h>
+
+#include <span>
+#include <string>
+
+#include "core/memory_sharing.h"
+
+namespace gex {
+
+struct MemoryClass {
+  net::MemoryKind kind;  ///< not the host's
+  const char* name;      ///< in messages: "CUDA"
+  const char* entry;     ///< in GEX_REQUIRE: "cuda"
+  const MemorySharing* sharing;
+  /// Describes the address if it lies in memory of a device of this class that a kind of this
+  /// process's is of: "memory of CUDA device 0, of no segment"; else empty.
+  std::string (*describe_unknown)(const void* address);
+};
+
+/// Start-up only, before this process is known to the others. The class outlives all segments.
+void register_memory_class(const MemoryClass& added) noexcept;
+
+/// All registered classes, in the same order in all ranks.
+std::span<const MemoryClass* const> memory_classes() noexcept;
+
+/// Ends the job if there is no class of that kind.
+const MemoryClass& memory_class(net::MemoryKind kind) noexcept;
+
+/// Describes memory of devices that is of no segment, for messages about misuse. Empty: it is the
+/// host's, or a segment's.
+std::string describe_unknown_memory(const void* address);
+
+/// Has all classes undo `MemoryKind::pin`: memory of the host that begins there is about to be no
+/// segment any more, or not mapped.
+void unpin_memory(const void* begin);
+
+}  // namespace gex

@@ -1,0 +1,66 @@
+// Classes of memory kinds: each is found by its number, and messages and the end of mappings ask
+// all.
+
+#include "core/memory_class.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace gex {
+namespace {
+
+int asked_first = 0;
+int unpinned = 0;
+
+void count_unpin(const void*) {
+  ++unpinned;
+}
+constexpr MemorySharing unpin_alone{.export_segment = nullptr,
+                                    .begin_receiving = nullptr,
+                                    .send = nullptr,
+                                    .end_receiving = nullptr,
+                                    .open = nullptr,
+                                    .close = nullptr,
+                                    .unpin = count_unpin};
+
+std::string describe_nothing(const void*) {
+  ++asked_first;
+  return {};
+}
+std::string describe_second(const void*) {
+  return "memory of the second";
+}
+constexpr MemoryClass first_class{.kind = net::cuda_memory,
+                                  .name = "FIRST",
+                                  .entry = "first",
+                                  .sharing = &unpin_alone,
+                                  .describe_unknown = describe_nothing};
+constexpr MemoryClass second_class{.kind = net::hip_memory,
+                                   .name = "SECOND",
+                                   .entry = "second",
+                                   .sharing = &unpin_alone,
+                                   .describe_unknown = describe_second};
+
+TEST(MemoryClasses, AreFoundAndAskedInTurn) {
+  const int place = 0;
+  EXPECT_EQ(describe_unknown_memory(&place), "");
+  register_memory_class(first_class);
+  register_memory_class(second_class);
+  ASSERT_EQ(memory_classes().size(), 2U);
+  EXPECT_STREQ(memory_class(net::cuda_memory).name, "FIRST");
+  EXPECT_STREQ(memory_class(net::hip_memory).name, "SECOND");
+  EXPECT_EQ(describe_unknown_memory(&place), "memory of the second");
+  EXPECT_EQ(asked_first, 1);
+  unpin_memory(&place);
+  EXPECT_EQ(unpinned, 2);
+}
+
+using MemoryClassesDeathTest = testing::Test;
+
+TEST_F(MemoryClassesDeathTest, AreNotInvented) {
+  EXPECT_DEATH(memory_class(net::level_zero_memory), "memory of the unknown kind 3");
+}
+
+}  // namespace
+}  // namespace gex
