@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "../arrival.h"
+#include "../job.h"
 #include "../problem.h"
 #include "../traffic.h"
-#include "job.h"
 
 namespace ft {
 

@@ -1,4 +1,4 @@
-#include "job.h"
+#include "../job.h"
 
 #include <mpi.h>
 
@@ -17,8 +17,13 @@ Job::Job(int* argc, char*** argv) {
   size_ = static_cast<unsigned>(size);
 }
 
-void Job::Free::operator()(std::byte* memory) const {
+void Ranks::Free::operator()(std::byte* memory) const {
   std::free(memory);
+}
+
+// MPI sets no limit.
+std::size_t Job::largest_segment() const {
+  return static_cast<std::size_t>(-1);
 }
 
 void Job::attach(std::size_t bytes) {

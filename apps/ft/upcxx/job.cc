@@ -1,4 +1,4 @@
-#include "job.h"
+#include "../job.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -28,6 +28,10 @@ void Job::attach(std::size_t bytes) {
   for (int rank = 0; rank < upcxx::rank_n(); ++rank) {
     segments_.push_back(upcxx::broadcast(mine, rank).wait());
   }
+}
+
+void Job::barrier() const {
+  upcxx::barrier();
 }
 
 void Job::share(void* cell, std::size_t bytes) const {
