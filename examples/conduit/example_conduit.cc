@@ -1,7 +1,7 @@
 // The smallest complete conduit: mailboxes in a memory file that the ranks of one machine share.
 //
-// docs/writing-a-conduit.md walks through this file. It shows everything a conduit must do and
-// nothing it may do; it is not fast. Of libgex it needs headers and links nothing:
+// docs/writing-a-conduit.md states what a conduit must do, and this file does that and
+// nothing that it may do; it is not fast. Of libgex it needs headers and links nothing:
 //
 //   GEX_CONDUIT=example GEX_CONDUIT_PATH=<folder of libgex-example.so> GASNET_SUPERNODE_MAXSIZE=1
 
