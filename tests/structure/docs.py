@@ -4,10 +4,10 @@
     docs.py ROOT [--fix]
 
 Lines have at most 100 characters, but for table rows and for what has no blank to break at. A cell
-of a table in docs/ has at most 150; docs/environment.md is generated, with its texts. A link to a
-file of the tree leads to one, and its #anchor to a heading there. A code block behind a line that is
-only a link and a colon, as `[hello.cc](hello.cc):`, has the text of that file. With --fix, paragraphs
-and list items with longer lines are wrapped anew, and such code blocks are copied.
+of a table in docs/ has at most 150. A link to a file of the tree leads to one, and its #anchor to a
+heading there. A code block behind a line that is only a link and a colon, as `[hello.cc](hello.cc):`,
+has the text of that file. With --fix, paragraphs and list items with longer lines are wrapped anew,
+and such code blocks are copied.
 """
 
 import os
@@ -16,8 +16,6 @@ import sys
 
 WIDTH = 100
 CELL = 150
-# Whose cells may be longer: texts of the environment table.
-LONG_CELLS = {os.path.join("docs", "environment.md")}
 FOLDERS = ["docs", "bench", "cmd", "apps", "examples", "tests", "src", "upcxx"]
 
 FENCE = re.compile(r"^\s*(```|~~~)")
@@ -149,7 +147,7 @@ def quoted(root, path, text):
 
 
 def long_cells(path, text):
-    if not path.startswith("docs" + os.sep) or path in LONG_CELLS:
+    if not path.startswith("docs" + os.sep):
         return
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("|"):

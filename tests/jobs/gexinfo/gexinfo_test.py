@@ -51,12 +51,12 @@ def environment_table():
         document = pathlib.Path(folder) / "environment.md"
         subprocess.run([sys.executable, SOURCE_TREE / "tools" / "generate-env-docs", "--document",
                         document], check=True, stdout=subprocess.DEVNULL)
-        text = document.read_text()
+        text = document.read_text().replace("\n  ", " ")
     rows = []
     for part in text.split("\n## ")[1:]:
         category = part.split("\n", 1)[0].lower()
-        cells = re.findall(r"^\| `([\w*]+)` \| (\w+) \| (?:`(.*?)`)? ?\| (.*) \|$", part, re.MULTILINE)
-        rows += [(name, kind, default, category, text) for name, kind, default, text in cells]
+        items = re.findall(r"^- `([\w*]+)` \((\w+)(?:, `(.*?)`)?\) (.*)$", part, re.MULTILINE)
+        rows += [(name, kind, default, category, text) for name, kind, default, text in items]
     return rows
 
 
