@@ -18,7 +18,7 @@
 
 namespace {
 
-/// What this program allocates.
+/// The allocations of this program.
 struct Allocations {
   std::size_t count = 0;
   std::size_t bytes = 0;  ///< at present
@@ -51,7 +51,7 @@ namespace {
 constexpr std::uint32_t per_host = 128;
 constexpr std::uint32_t fan = 32;
 
-/// What the ranks of a part of the job do; a part has another last call than each other one.
+/// The report of the ranks of a part of the job; a part has another last call than each other one.
 RankReport report_of(std::uint32_t rank, std::uint32_t ranks, std::uint32_t parts) {
   const std::uint32_t part = rank / (ranks / parts);
   RankReport made;

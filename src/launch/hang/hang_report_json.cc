@@ -44,7 +44,7 @@ std::string array_of(const RankRuns& ranks) {
                   [](std::uint32_t rank) { return std::to_string(rank); });
 }
 
-/// What the object of several ranks holds besides its lowest rank.
+/// The fields that the object of several ranks has besides its lowest rank.
 std::string fields_of(const RankRuns& ranks) {
   if (ranks.count == 1) return "";
   return ", \"ranks\": " + quoted(list_of(ranks, RankRuns::max_runs)) +
@@ -137,7 +137,7 @@ std::string json_of(const RankClass& one) {
              one.max_age_s);
 }
 
-/// What the report does not show, if there is such.
+/// The field for the parts that the report does not show; empty: it shows all.
 std::string left_out_of(const HangReport& report) {
   if (report.left_out == 0 && report.not_followed.empty()) return "";
   return text_of(",\n \"left_out\": {\"count\": %llu, \"not_followed\": ",
