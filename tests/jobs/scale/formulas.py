@@ -38,6 +38,14 @@ HEAP = re.compile(r"^rank (\d+): heap: (\d+) bytes$", re.MULTILINE)
 # Ranks with which heaps are compared, and what a rank may keep of one more to which it sends nothing.
 FEW_RANKS = 32
 MAX_OF_PEER = 16
+# What gexrun sends to hosts, in messages with a header and a seal: two bytes of each rank, which are the port
+# of its socket, some of each host, and settings of the job.
+SENT = re.compile(r"^gexrun: (\d+) connections; .* sent (\d+) messages \((\d+) of exchanges\), (\d+) bytes$",
+                  re.MULTILINE)
+FRAME = 64
+OF_RANK = 2
+OF_HOST = 20
+OF_JOB = 350
 # What one rank gives to the exchanges that start a job, in the mean.
 MEAN_GIVEN = 128
 
@@ -199,6 +207,26 @@ def check_start(printed, ranks):
         check(received_bytes <= most, f"rank {rank} has received {received_bytes} bytes, more than {most}")
 
 
+def check_root(folder, ranks):
+    """What gexrun sends to each of some hosts, all of which are this one."""
+    hosts = ranks // NEIGHBORHOOD
+    shell = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launch", "rsh_here.sh")
+    done = subprocess.run(
+        [f"{folder}/bin/gexrun", "-v", "--rsh", shell, "--hosts",
+         ",".join(f"h{host}:{NEIGHBORHOOD}" for host in range(hosts)), "-n", str(ranks),
+         f"{folder}/tests/bin/scale_probe", "1"],
+        env={**os.environ, "GEX_CONDUIT": "udp", "GEX_LAUNCH_FANOUT": "0"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    found = SENT.search(done.stderr)
+    check(done.returncode == 0 and found, f"the job on hosts fails: {done.stdout}{done.stderr}")
+    links, messages, exchanges, sent = (int(number) for number in found.groups())
+    check(links == hosts, f"gexrun has {links} connections to {hosts} hosts")
+    check(exchanges <= 25 * links, f"gexrun has sent {exchanges} messages of exchanges to {links} hosts")
+    most = links * (OF_RANK * ranks + OF_HOST * hosts + OF_JOB)
+    check(sent - FRAME * messages <= most,
+          f"gexrun has sent {sent} bytes in {messages} messages to {links} hosts, more than {most} but for headers")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
@@ -229,6 +257,7 @@ def main():
     print(f"{ranks} ranks: {exchanges} exchanges, at most {max(count[1] for count in counts.values())} messages "
           f"of a rank, at most {max(met for met, _ in peers.values())} peers")
 
+    check_root(arguments.bin, FEW_RANKS * 2)
     check_page_tables(arguments.bin, ranks)
     check_heap(arguments.bin, printed, ranks)
 
