@@ -38,7 +38,7 @@ HEAP = re.compile(r"^rank (\d+): heap: (\d+) bytes$", re.MULTILINE)
 # Ranks with which heaps are compared, and what a rank may keep of one more to which it sends nothing.
 FEW_RANKS = 32
 MAX_OF_PEER = 16
-# What gexrun sends to hosts, in messages with a header and a seal: two bytes of each rank, which are the port
+# Bytes that gexrun sends to hosts, in messages with a header and a seal: two of each rank, which are the port
 # of its socket, some of each host, and settings of the job.
 SENT = re.compile(r"^gexrun: (\d+) connections; .* sent (\d+) messages \((\d+) of exchanges\), (\d+) bytes$",
                   re.MULTILINE)
@@ -208,14 +208,14 @@ def check_start(printed, ranks):
 
 
 def check_root(folder, ranks):
-    """What gexrun sends to each of some hosts, all of which are this one."""
+    """The bytes that gexrun sends to each of some hosts, all of which are this one."""
     hosts = ranks // NEIGHBORHOOD
     shell = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launch", "rsh_here.sh")
     done = subprocess.run(
         [f"{folder}/bin/gexrun", "-v", "--rsh", shell, "--hosts",
          ",".join(f"h{host}:{NEIGHBORHOOD}" for host in range(hosts)), "-n", str(ranks),
          f"{folder}/tests/bin/scale_probe", "1"],
-        env={**os.environ, "GEX_CONDUIT": "udp", "GEX_LAUNCH_FANOUT": "0"},
+        env={**os.environ, "GEX_CONDUIT": "udp", "GEX_UDP_INTERFACE": "lo", "GEX_LAUNCH_FANOUT": "0"},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     found = SENT.search(done.stderr)
     check(done.returncode == 0 and found, f"the job on hosts fails: {done.stdout}{done.stderr}")
