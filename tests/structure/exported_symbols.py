@@ -5,7 +5,8 @@
 
 libgex.so: its dynamic symbols; libgex.a: the global symbols of its objects. Interface names begin
 gex_, gasnet_, gasnett_ or gasneti_, the last two also with an underscore before them; two more are
-names that build scripts rely on. A shared library must also carry its SONAME.
+names that build scripts rely on. A shared library must also carry its SONAME, and stay when it is
+closed.
 """
 
 import re
@@ -41,6 +42,9 @@ def main():
         if not library.endswith(".a") and not re.search(r"SONAME.*\[libgex\.so\.\d+\]",
                                                         output("readelf", "--dynamic", library)):
             print(f"{library}: its SONAME is not libgex.so.N")
+            failed = True
+        if not library.endswith(".a") and "NODELETE" not in output("readelf", "--dynamic", library):
+            print(f"{library}: dlclose would unload it")
             failed = True
         print(f"{library}: {len(names)} names exported, {len(foreign)} of them foreign")
     sys.exit(1 if failed else 0)
