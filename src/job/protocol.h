@@ -63,7 +63,8 @@ enum class FrameKind : std::uint32_t {
   host_interrupted,  ///< `code` is the signal
   host_finished,     ///< `code` 1: output was lost
   /// `code`: observed_progress, observed_polls; in milliseconds, `count`: the longest wait,
-  /// `sequence`: how long no rank has computed or begun an operation
+  /// `sequence`: how long no rank has computed or begun an operation. From an agent: of all hosts
+  /// that are reached through it
   host_observed,
   host_collected,  ///< a piece of the host's reports of its ranks, number `sequence`
   // From an agent that starts hosts (launch/agents/branch.h), which also forwards the frames above.

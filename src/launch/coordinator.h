@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -111,7 +112,9 @@ class JobCoordinator final : public Coordinator, public Timed {
   void request_error_report() override {}
   void interrupted(int signal) override;
   /// Used with one host, as `contribute`.
-  void observed(const Observation& observation) override { hangs_.observed(0, observation); }
+  void observed(const Observation& observation) override {
+    hangs_.observed(std::array{std::uint32_t{0}}, observation);
+  }
   void collected(std::uint32_t number, SharedBytes reports) override;
   void finished(bool lost_output) override { lost_output_ = lost_output_ || lost_output; }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 
 namespace gex::launch {
@@ -41,8 +42,8 @@ class Watch : public testing::Test {
         now);
     watch->start();
   }
-  void observe(bool progressed, double waited_s, std::size_t host = 0) {
-    watch->observed(host, {progressed, static_cast<std::uint64_t>(waited_s * 1e3)});
+  void observe(bool progressed, double waited_s, std::uint32_t host = 0) {
+    watch->observed(std::array{host}, {progressed, static_cast<std::uint64_t>(waited_s * 1e3)});
   }
   void answer(std::size_t host, std::uint32_t rank) {
     RankReport report;
@@ -51,8 +52,8 @@ class Watch : public testing::Test {
   }
 
   /// A host none of whose ranks has computed for so long.
-  void idle(double seconds, bool polls, std::size_t host) {
-    watch->observed(host, {false, 0, static_cast<std::uint64_t>(seconds * 1e3), polls});
+  void idle(double seconds, bool polls, std::uint32_t host) {
+    watch->observed(std::array{host}, {false, 0, static_cast<std::uint64_t>(seconds * 1e3), polls});
   }
   /// Both hosts answer, first with their pictures, then with their stacks.
   void answer_all() {
@@ -140,6 +141,16 @@ TEST_F(Watch, CallsAJobHungThatDoesNothingButPoll) {
   idle(0, /*polls=*/true, 0);
   idle(10, /*polls=*/true, 0);
   EXPECT_EQ(asked.size(), 3U) << "again";
+}
+
+TEST_F(Watch, TakesAnObservationOfSeveralHostsForThatOfEach) {
+  start(4);
+  const Observation polling{false, 0, 9000, true};
+  pass(9);
+  watch->observed(std::array{0U, 1U, 2U}, polling);
+  EXPECT_TRUE(asked.empty()) << "nothing is known of the last one";
+  watch->observed(std::array{3U}, polling);
+  EXPECT_EQ(asked.size(), 1U);
 }
 
 TEST_F(Watch, DoesNotCallAJobHungWhoseRanksSleep) {

@@ -22,6 +22,7 @@
 #include "launch/agents/launch_agents.h"
 #include "launch/event_loop.h"
 #include "launch/hang/collected_reports.h"
+#include "launch/hang/observation.h"
 #include "launch/hosts/authentication.h"
 #include "launch/hosts/host_connections.h"
 #include "launch/hosts/launch_ports.h"
@@ -59,7 +60,7 @@ class Branch final : private HostEvents, private Timed {
   void cannot_reach(std::uint32_t host, const std::string& why) override { give_up(host, why, 1); }
 
   Deadline next_deadline() const override {
-    return earlier(earlier(heartbeat_at_, link_.timeout_at()), answer_at_);
+    return earlier(earlier(heartbeat_at_, link_.timeout_at()), earlier(answer_at_, report_at_));
   }
   void meet_deadlines() override;
 
@@ -75,6 +76,9 @@ class Branch final : private HostEvents, private Timed {
   void handle_connected(std::uint32_t host);
   bool handle_gather(std::uint32_t host, const job::Received& frame);
   void contribute();
+  std::vector<std::uint32_t> reporting() const;
+  bool handle_observed(std::uint32_t host, const job::FrameHeader& header);
+  void report_observation();
   void begin_collection(std::uint32_t number);
   bool handle_collected(std::uint32_t host, const job::Received& frame);
   void answer_collection();
@@ -94,6 +98,9 @@ class Branch final : private HostEvents, private Timed {
   Authentication authentication_;
   HostConnections connections_;
   Gather gather_;
+  MergedObservations observations_;
+  double observe_interval_s_ = 0;
+  Deadline report_at_;  ///< when what hosts have observed is reported, at the latest
   ReportPieces reports_;
   CollectedReports collected_;
   std::uint32_t collection_ = 0;  ///< number of the last one
@@ -128,6 +135,7 @@ Branch::Branch(const HostStart& start, RootConnection parent)
           }),
       connections_(hosts_, tree_, loop_, *this),
       gather_(tree_.ranks_by_first_hop(launch_.hosts)),
+      observations_(hosts_.size()),
       reports_(hosts_.size()),
       collected_(launch_.hosts.ranks()),
       awaited_(hosts_.size()) {
@@ -204,6 +212,7 @@ void Branch::receive() {
 bool Branch::handle(const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
   if (header.kind == job::FrameKind::heartbeat) return true;
+  if (header.kind == job::FrameKind::job_observe) observe_interval_s_ = header.count * 1e-3;
   if (header.owner != job::every_host) return handle_about_host(header);
   // A root that is suspended sends no heartbeats until it is continued.
   if (header.kind == job::FrameKind::job_signal && header.code == SIGTSTP) link_.allow_silence();
@@ -235,6 +244,8 @@ bool Branch::handle_frame(std::uint32_t host, const job::Received& frame) {
   switch (header.kind) {
     case job::FrameKind::host_gather:
       return handle_gather(host, frame);
+    case job::FrameKind::host_observed:
+      return handle_observed(host, header);
     case job::FrameKind::host_collected:
       return handle_collected(host, frame);
     case job::FrameKind::host_connected:
@@ -304,14 +315,42 @@ void Branch::contribute() {
   flush();
 }
 
+/// The hosts that report to this process, each for those below it.
+std::vector<std::uint32_t> Branch::reporting() const {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t host = 0; host < hosts_.size(); ++host)
+    if (tree_.parent(host) == HostTree::here && !hosts_.unfinished_through(tree_, host).empty())
+      found.push_back(host);
+  return found;
+}
+
+/// Reports once for all hosts in an interval.
+bool Branch::handle_observed(std::uint32_t host, const job::FrameHeader& header) {
+  if (tree_.parent(host) != HostTree::here) return false;
+  observations_.add(host, observation_of(header));
+  if (observations_.complete(reporting()))
+    report_observation();
+  else if (!report_at_)
+    report_at_ = after(observe_interval_s_);
+  return true;
+}
+
+void Branch::report_observation() {
+  report_at_.reset();
+  const std::vector<std::uint32_t> hosts = reporting();
+  if (hosts.empty()) return;
+  job::FrameHeader header = frame_of(observations_.take(hosts));
+  header.owner = launch_.host;
+  link_.queue(header);
+  flush();
+}
+
 /// Awaits what the hosts of the branch show.
 void Branch::begin_collection(std::uint32_t number) {
   collected_.take();
   collection_ = number;
-  for (std::uint32_t host = 0; host < hosts_.size(); ++host) {
-    awaited_[host] =
-        tree_.parent(host) == HostTree::here && !hosts_.unfinished_through(tree_, host).empty();
-  }
+  awaited_.assign(awaited_.size(), false);
+  for (const std::uint32_t host : reporting()) awaited_[host] = true;
   answer_at_ = after(answer_limit - answer_margin / tree_.height());
 }
 
@@ -383,6 +422,7 @@ void Branch::meet_deadlines() {
     flush();
   }
   if (met(answer_at_)) answer_collection();
+  if (met(report_at_)) report_observation();
 }
 
 }  // namespace

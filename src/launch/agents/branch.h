@@ -10,8 +10,9 @@
 // The guardians of these hosts, and the branches among them, connect to the branch, which listens
 // for them as the root does. It has one link to the process that has started it, on which it
 // forwards their frames, and the root's frames to them. What all hosts of the branch contribute to
-// an exchange is one contribution to the next. Output comes through the branch line by line; while
-// it cannot be written, nothing is read.
+// an exchange is one contribution to the next; so are what they observe of progress in an interval,
+// and their reports of a hang. Output comes through the branch line by line; while it cannot be
+// written, nothing is read.
 //
 // The branch ends with the last of its hosts, and with its link; then its hosts lose theirs, and
 // end their ranks.

@@ -31,9 +31,10 @@ void HangWatch::start() {
   actions_.observe(static_cast<std::uint32_t>(interval * 1e3));
 }
 
-void HangWatch::observed(std::size_t host, const Observation& observation) {
-  if (host >= hosts_.size() || after_s_ <= 0) return;
-  hosts_[host].seen = observation;
+void HangWatch::observed(std::span<const std::uint32_t> hosts, const Observation& observation) {
+  if (after_s_ <= 0) return;
+  for (const std::uint32_t host : hosts)
+    if (host < hosts_.size()) hosts_[host].seen = observation;
   if (observation.progressed) {
     last_progress_ = now_();
     reported_ = false;

@@ -15,18 +15,10 @@
 #include "launch/event_loop.h"
 #include "launch/hang/collected_reports.h"
 #include "launch/hang/hang_report.h"
+#include "launch/hang/observation.h"
 #include "launch/launch_spec.h"
 
 namespace gex::launch {
-
-/// A guardian has observed this since its last report.
-struct Observation {
-  bool progressed = false;      ///< something arrived at one of its ranks, or completed
-  std::uint64_t waited_ms = 0;  ///< the longest wait of one of its ranks
-  /// So long none of its ranks has begun an operation or computed, as far as that is seen.
-  std::uint64_t idle_ms = 0;
-  bool polls = false;  ///< a rank does nothing but poll
-};
 
 /// A job that makes no progress has one of these faults.
 enum class Hang {
@@ -56,7 +48,8 @@ class HangWatch final : public Timed {
   /// Begins to watch.
   void start();
 
-  void observed(std::size_t host, const Observation& observation);
+  /// Hosts have observed this together.
+  void observed(std::span<const std::uint32_t> hosts, const Observation& observation);
   /// A host's answer; one that is invalid is taken for an empty one.
   void collected(std::size_t host, std::uint32_t number, ReportForm form,
                  std::span<const std::byte> reports);

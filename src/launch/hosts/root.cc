@@ -160,8 +160,9 @@ void Root::handle_connected(std::uint32_t host) {
 bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
   const job::FrameHeader& header = frame.header;
   // A link that other hosts share still has frames of one that is lost.
-  const bool of_several =
-      header.kind == job::FrameKind::host_gather || header.kind == job::FrameKind::host_collected;
+  const bool of_several = header.kind == job::FrameKind::host_gather ||
+                          header.kind == job::FrameKind::host_observed ||
+                          header.kind == job::FrameKind::host_collected;
   if (hosts_[host].done && !of_several) return true;
   switch (header.kind) {
     case job::FrameKind::host_connected:
@@ -195,8 +196,7 @@ bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
       job_.interrupted(header.code);
       return true;
     case job::FrameKind::host_observed:
-      job_.hangs().observed(host, {(header.code & job::observed_progress) != 0, header.count,
-                                   header.sequence, (header.code & job::observed_polls) != 0});
+      handle_observed(host, header);
       return true;
     case job::FrameKind::host_collected:
       return handle_collected(host, frame);
@@ -273,6 +273,14 @@ bool Root::handle_gather(std::uint32_t host, const job::Received& frame) {
   header.sequence = result.sequence;
   connections_.send_all(header, result.bytes);
   return true;
+}
+
+/// An agent reports for all hosts that are reached through it.
+void Root::handle_observed(std::uint32_t host, const job::FrameHeader& header) {
+  std::vector<std::uint32_t> hosts{host};
+  for (const std::uint32_t one : tree_.below(host))
+    if (tree_.is_through(host, one)) hosts.push_back(one);
+  job_.hangs().observed(hosts, observation_of(header));
 }
 
 bool Root::handle_collected(std::uint32_t host, const job::Received& frame) {

@@ -84,6 +84,7 @@ class Root final : private Guardians, private HostEvents, private Timed {
   void handle_connected(std::uint32_t host);
   bool handle_events(std::uint32_t host, const job::Received& frame);
   bool handle_gather(std::uint32_t host, const job::Received& frame);
+  void handle_observed(std::uint32_t host, const job::FrameHeader& header);
   bool handle_collected(std::uint32_t host, const job::Received& frame);
   void handle_lost(std::uint32_t host, const job::Received& frame);
   void take_over(std::uint32_t host, const std::string& why);

@@ -124,14 +124,7 @@ void Uplink::interrupted(int signal) {
 }
 
 void Uplink::observed(const Observation& observation) {
-  job::FrameHeader header;
-  header.kind = job::FrameKind::host_observed;
-  header.code = (observation.progressed ? job::observed_progress : 0) |
-                (observation.polls ? job::observed_polls : 0);
-  constexpr std::uint64_t max_ms = 0xffffffff;
-  header.sequence = static_cast<std::uint32_t>(std::min(observation.idle_ms, max_ms));
-  header.count = static_cast<std::uint32_t>(std::min(observation.waited_ms, max_ms));
-  queue(header);
+  queue(frame_of(observation));
 }
 
 void Uplink::collected(std::uint32_t number, SharedBytes reports) {

@@ -1,0 +1,47 @@
+#include "launch/hang/observation.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace gex::launch {
+
+job::FrameHeader frame_of(const Observation& observation) {
+  constexpr std::uint64_t max_ms = std::numeric_limits<std::uint32_t>::max();
+  job::FrameHeader header;
+  header.kind = job::FrameKind::host_observed;
+  header.code = (observation.progressed ? job::observed_progress : 0) |
+                (observation.polls ? job::observed_polls : 0);
+  header.sequence = static_cast<std::uint32_t>(std::min(observation.idle_ms, max_ms));
+  header.count = static_cast<std::uint32_t>(std::min(observation.waited_ms, max_ms));
+  return header;
+}
+
+Observation observation_of(const job::FrameHeader& header) {
+  return {(header.code & job::observed_progress) != 0, header.count, header.sequence,
+          (header.code & job::observed_polls) != 0};
+}
+
+void MergedObservations::add(std::uint32_t host, const Observation& observation) {
+  hosts_[host] = {observation, true};
+  progressed_ |= observation.progressed;
+}
+
+bool MergedObservations::complete(std::span<const std::uint32_t> hosts) const {
+  return std::ranges::all_of(hosts, [this](std::uint32_t host) { return hosts_[host].is_new; });
+}
+
+Observation MergedObservations::take(std::span<const std::uint32_t> hosts) {
+  Observation all{std::exchange(progressed_, false), 0,
+                  hosts.empty() ? 0 : std::numeric_limits<std::uint64_t>::max(), false};
+  for (const std::uint32_t host : hosts) {
+    Host& one = hosts_[host];
+    one.is_new = false;
+    all.waited_ms = std::max(all.waited_ms, one.seen.waited_ms);
+    all.idle_ms = std::min(all.idle_ms, one.seen.idle_ms);
+    all.polls |= one.seen.polls;
+  }
+  return all;
+}
+
+}  // namespace gex::launch
