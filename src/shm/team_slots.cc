@@ -24,7 +24,14 @@ constexpr std::uint32_t flags_each = std::bit_ceil(2 * barrier_kinds);
 constexpr std::uint32_t group = page / (flags_each * sizeof(BarrierFlag));
 static_assert(group == 8 && max_team_slots % group == 0 && min_team_slots % group == 0);
 
-constexpr std::uint64_t flag_bytes(std::uint32_t members) {
+/// For each kind of barrier a slot has a stage; one is spare.
+constexpr std::uint32_t stages_each = std::bit_ceil(barrier_kinds);
+/// Slots whose stages lie together: of each member one page.
+constexpr std::uint32_t stage_group = page / (stages_each * sizeof(BarrierStage));
+static_assert(stage_group == 2 && group % stage_group == 0);
+
+/// The bytes of the flags or the stages of a group of slots.
+constexpr std::uint64_t group_bytes(std::uint32_t members) {
   return members * page;
 }
 constexpr std::uint64_t board_bytes(std::uint32_t members) {
@@ -34,7 +41,8 @@ constexpr std::uint64_t board_bytes(std::uint32_t members) {
 }  // namespace
 
 std::uint64_t TeamSlots::bytes(std::uint32_t members, std::uint32_t count) noexcept {
-  return count / group * flag_bytes(members) + count * board_bytes(members);
+  return (count / group + count / stage_group) * group_bytes(members) +
+         count * board_bytes(members);
 }
 
 std::uint32_t TeamSlots::count_within(std::uint64_t limit, std::uint32_t members) noexcept {
@@ -45,7 +53,7 @@ std::uint32_t TeamSlots::count_within(std::uint64_t limit, std::uint32_t members
 }
 
 std::uint64_t TeamSlots::slot_bytes() noexcept {
-  return flags_each * sizeof(BarrierFlag) + sizeof(PostBoard);
+  return flags_each * sizeof(BarrierFlag) + stages_each * sizeof(BarrierStage) + sizeof(PostBoard);
 }
 
 TeamSlots::TeamSlots(int file, std::uint64_t offset, std::uint32_t members, std::uint32_t count)
@@ -54,7 +62,8 @@ TeamSlots::TeamSlots(int file, std::uint64_t offset, std::uint32_t members, std:
       members_(members),
       count_(count),
       flags_(count / group),
-      boards_(count) {
+      boards_(count),
+      stages_(count / stage_group) {
 }
 
 std::uint32_t TeamSlots::reserve(std::uint32_t limit) noexcept {
@@ -69,8 +78,24 @@ std::uint32_t TeamSlots::reserve(std::uint32_t limit) noexcept {
   return slot;
 }
 
-void TeamSlots::release(std::uint32_t slot) noexcept {
+void TeamSlots::release(std::uint32_t slot, std::uint32_t member, bool has_stages) noexcept {
   const std::lock_guard guard(mutex_);
+  // Relaxed, all of it: the members that use the slot next have agreed on it with this process.
+  const auto clear = [](auto& word) { word.store(0, std::memory_order_relaxed); };
+  if (flags_[slot / group] != nullptr) {
+    BarrierFlag* const flags = flags_in(slot, member);
+    for (std::uint32_t i = 0; i < 2 * barrier_kinds; ++i) clear(flags[i].number);
+  }
+  if (has_stages) {
+    BarrierStage* const stages = stages_in(slot, member);
+    for (std::uint32_t i = 0; i < barrier_kinds; ++i) {
+      clear(stages[i].leader);
+      for (BarrierRound& round : stages[i].rounds) {
+        for (auto& received : round.received) clear(received);
+        clear(round.sent);
+      }
+    }
+  }
   used_[slot] = false;
 }
 
@@ -85,10 +110,28 @@ BarrierFlag& TeamSlots::group_flag(std::uint32_t slot, BarrierKind kind, std::ui
 BarrierFlag* TeamSlots::flags_of(std::uint32_t slot, BarrierKind kind, std::uint32_t member) {
   const std::lock_guard guard(mutex_);
   BarrierFlag*& flags = flags_[slot / group];
-  const std::uint64_t bytes = flag_bytes(members_);
+  const std::uint64_t bytes = group_bytes(members_);
   if (flags == nullptr) flags = reinterpret_cast<BarrierFlag*>(map(slot / group * bytes, bytes));
-  return flags + (member * group + slot % group) * flags_each +
-         2 * static_cast<std::uint32_t>(kind);
+  return flags_in(slot, member) + 2 * static_cast<std::uint32_t>(kind);
+}
+
+BarrierStage& TeamSlots::barrier_stage(std::uint32_t slot, BarrierKind kind, std::uint32_t member) {
+  const std::lock_guard guard(mutex_);
+  BarrierStage*& stages = stages_[slot / stage_group];
+  const std::uint64_t bytes = group_bytes(members_);
+  if (stages == nullptr)
+    stages = reinterpret_cast<BarrierStage*>(
+        map(count_ / group * bytes + count_ * board_bytes(members_) + slot / stage_group * bytes,
+            bytes));
+  return stages_in(slot, member)[static_cast<std::uint32_t>(kind)];
+}
+
+BarrierFlag* TeamSlots::flags_in(std::uint32_t slot, std::uint32_t member) const noexcept {
+  return flags_[slot / group] + (member * group + slot % group) * flags_each;
+}
+
+BarrierStage* TeamSlots::stages_in(std::uint32_t slot, std::uint32_t member) const noexcept {
+  return stages_[slot / stage_group] + (member * stage_group + slot % stage_group) * stages_each;
 }
 
 PostBoard& TeamSlots::post_board(std::uint32_t slot, std::uint32_t member) {
@@ -97,7 +140,7 @@ PostBoard& TeamSlots::post_board(std::uint32_t slot, std::uint32_t member) {
   const std::uint64_t bytes = board_bytes(members_);
   if (boards == nullptr)
     boards = reinterpret_cast<PostBoard*>(
-        map(count_ / group * flag_bytes(members_) + slot * bytes, bytes));
+        map(count_ / group * group_bytes(members_) + slot * bytes, bytes));
   return boards[member];
 }
 

@@ -1,14 +1,14 @@
 #pragma once
-// Memory that a team's members of one neighborhood share: barrier flags, and boards of posts
-// (shm/posts.h).
+// Memory that a team's members of one neighborhood share: barrier flags, stages of barriers
+// (shm/barrier_stage.h), and boards of posts (shm/posts.h).
 //
 // Each member of the neighborhood has numbered slots of its own, one for each such team that it is
 // a member of, and takes the lowest that is free. So teams without a common member do not compete,
 // and a member finds those of another by its number, which members exchange when the team is made.
 // Memory is used as slots are touched and is used again by later teams.
 //
-// A process maps what its teams use: flags of 8 slots at a time, of all members, and boards of one
-// slot at a time, of all members.
+// A process maps what its teams use: flags of 8 slots at a time, stages of two, boards of one, of
+// all members each.
 //
 // Thread rules: any thread, any function. All but `reserve` end the job in one line where memory
 // cannot be mapped.
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/cache_line.h"
+#include "shm/barrier_stage.h"
 #include "shm/posts.h"
 
 namespace gex::shm {
@@ -36,7 +37,8 @@ inline constexpr std::uint32_t barrier_kinds = 3;
 struct alignas(cache_line) BarrierFlag {
   std::atomic<std::uint32_t> number;  ///< of the one at which it has arrived
   std::atomic<std::uint32_t> core;  ///< on which it ran then, where there are more ranks than cores
-  /// Named barriers: the member's, by the parity of their numbers. Written before `number`.
+  /// Named barriers: the member's, or that of all, by the parity of their numbers. Written before
+  /// `number`.
   std::atomic<std::uint64_t> values[2];
 };
 static_assert(sizeof(BarrierFlag) == cache_line);
@@ -61,21 +63,26 @@ class TeamSlots {
   /// In a file, which stays open, from `offset` on, a multiple of the page size.
   TeamSlots(int file, std::uint64_t offset, std::uint32_t members, std::uint32_t count);
 
-  /// The lowest free slot of this process below `limit`, or `none`. All flags, ready words and
-  /// counts of it are 0.
+  /// The lowest free slot of this process below `limit`, or `none`. All flags, stages, ready words
+  /// and counts of it are 0.
   std::uint32_t reserve(std::uint32_t limit) noexcept;
-  /// Requires: all of it is 0 again, and no other member looks at it any more.
-  void release(std::uint32_t slot) noexcept;
+  /// Makes flags of the slot of this process, which is `member`, 0, and stages if it `has_stages`.
+  /// Requires: its board is 0 again, and no other member uses any of it any more.
+  void release(std::uint32_t slot, std::uint32_t member, bool has_stages) noexcept;
 
   /// Flags of a member, each alone in its cache line: its own, and the one that it raises for a
   /// group that it leads.
   BarrierFlag& barrier_flag(std::uint32_t slot, BarrierKind kind, std::uint32_t member);
   BarrierFlag& group_flag(std::uint32_t slot, BarrierKind kind, std::uint32_t member);
+  BarrierStage& barrier_stage(std::uint32_t slot, BarrierKind kind, std::uint32_t member);
   /// Returns the board of a member's posts in the team's collectives.
   PostBoard& post_board(std::uint32_t slot, std::uint32_t member);
 
  private:
   BarrierFlag* flags_of(std::uint32_t slot, BarrierKind kind, std::uint32_t member);
+  /// Requires: the group of the slot is mapped.
+  BarrierFlag* flags_in(std::uint32_t slot, std::uint32_t member) const noexcept;
+  BarrierStage* stages_in(std::uint32_t slot, std::uint32_t member) const noexcept;
   std::byte* map(std::uint64_t offset, std::uint64_t bytes) const;
 
   int file_;
@@ -83,9 +90,10 @@ class TeamSlots {
   std::uint32_t members_;
   std::uint32_t count_;
   std::mutex mutex_;
-  std::vector<bool> used_;           ///< this process's
-  std::vector<BarrierFlag*> flags_;  ///< by group of slots; null: not mapped
-  std::vector<PostBoard*> boards_;   ///< of member 0, by slot; null: not mapped
+  std::vector<bool> used_;             ///< this process's
+  std::vector<BarrierFlag*> flags_;    ///< by group of slots; null: not mapped
+  std::vector<PostBoard*> boards_;     ///< of member 0, by slot; null: not mapped
+  std::vector<BarrierStage*> stages_;  ///< by group of slots; null: not mapped
 };
 
 }  // namespace gex::shm

@@ -59,7 +59,7 @@ Calls calls_of(TeamBarrier& barrier) noexcept {
     set(kind, begun, begun != counted.over.load(std::memory_order_relaxed));
   };
   const std::uint32_t started = barrier.started();
-  set(Calls::barriers, started, !barrier.done(started));
+  set(Calls::barriers, started, !barrier.is_complete(started));
   set_counted(Calls::exchanges, team.exchanges);
   set_counted(Calls::collectives, team.collectives_called);
   if (has_named_barriers(team)) {

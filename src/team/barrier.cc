@@ -1,23 +1,20 @@
 #include "team/barrier.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
-#include <unordered_map>
+#include <span>
 #include <utility>
 
-#include "am/internal.h"
-#include "am/outbound.h"
-#include "am/token.h"
 #include "base/error.h"
 #include "base/immortal.h"
 #include "base/os_cpu.h"
 #include "base/os_process_fence.h"
-#include "base/spin_lock.h"
+#include "base/patience.h"
 #include "core/active_list.h"
 #include "core/initiate.h"
 #include "core/process.h"
 #include "core/progress.h"
+#include "job/limits.h"
 #include "observe/restricted.h"
 #include "observe/trace.h"
 #include "team/barrier_flags.h"
@@ -34,130 +31,30 @@ using team::reached;
 constexpr std::uint32_t group_size = 32;
 /// Where each has a core of its own, so many members are as fast when each watches all.
 constexpr std::uint32_t max_watching_all = 6;
-/// A team of as many members as a rank can number has so many rounds.
-constexpr unsigned max_rounds = 32;
-
-/// A local member of a team, by its endpoint, and which of its barriers.
-struct Key {
-  TeamId team;
-  unsigned endpoint_address;
-  TeamBarrier::Kind kind;
-
-  bool operator==(const Key&) const = default;
-};
-Key key_of(const Team& team, TeamBarrier::Kind kind) noexcept {
-  return {team.id(), team.endpoint->address(), kind};
-}
-struct KeyHash {
-  std::size_t operator()(const Key& key) const noexcept {
-    const std::size_t member =
-        std::hash<std::uint64_t>()(key.team) * endpoint_addresses + key.endpoint_address;
-    return member * shm::barrier_kinds + static_cast<std::size_t>(key.kind);
-  }
-};
-
-/// Barriers of local members, and messages that arrived before a barrier was made.
-struct Registry {
-  struct Entry {
-    TeamBarrier* barrier = nullptr;
-    /// One a round at most, the furthest: bounded whatever members that are ahead have started.
-    std::vector<TeamBarrier::Arrival> early;
-  };
-  SpinLock lock;
-  std::unordered_map<Key, Entry, KeyHash> entries;
-};
-Immortal<Registry> the_registry;
 
 /// Barriers that have messages to send or group flags to raise.
 Immortal<ActiveList<TeamBarrier>> the_active;
 
-// Relaxed: a count, which orders nothing.
-std::atomic<std::uint64_t> messages_sent{0};
-
-constinit am::Internal barrier_message{"barrier"};
-constinit am::Internal completion_message{"barrier of completions"};
-constinit am::Internal named_message{"named barrier"};
-
-am::Internal& message_of(TeamBarrier::Kind kind) noexcept {
-  return kind == TeamBarrier::Kind::calls ? barrier_message : completion_message;
-}
-
-void keep_early(std::vector<TeamBarrier::Arrival>& early, const TeamBarrier::Arrival& arrival) {
-  if (arrival.round >= max_rounds)
-    fatal("rank %u: a barrier message names round %u", arrival.source, arrival.round);
-  const auto same = std::find_if(early.begin(), early.end(),
-                                 [&](const auto& other) { return other.round == arrival.round; });
-  if (same == early.end()) {
-    early.push_back(arrival);
-    return;
-  }
-  if (same->source != arrival.source)
-    fatal("rank %u: a barrier message of round %u, which rank %u sends", arrival.source,
-          arrival.round, same->source);
-  if (!reached(same->number, arrival.number)) *same = arrival;
-}
-
-struct ArrivalFields {
-  am::Wide team;
-  std::uint32_t round;
-  std::uint32_t number;
-};
-
-struct NamedFields {
-  ArrivalFields arrival;
-  std::int32_t knowledge;
-  std::int32_t id;
-};
-
-void receive(gex_Token_t token, TeamBarrier::Kind kind, const ArrivalFields& fields,
-             std::uint64_t value) noexcept {
-  Registry& registry = the_registry.get();
-  const OptionalGuard guard(registry.lock, true);
-  Registry::Entry& entry =
-      registry.entries[{fields.team, token->header.endpoints().target_address(), kind}];
-  const TeamBarrier::Arrival arrival{.source = token->header.source,
-                                     .round = fields.round,
-                                     .number = fields.number,
-                                     .value = value};
-  if (entry.barrier != nullptr)
-    entry.barrier->arrived(arrival);
-  else
-    keep_early(entry.early, arrival);
-}
-
-template <TeamBarrier::Kind kind>
-void on_barrier(gex_Token_t token, const ArrivalFields& fields, void*, std::size_t) noexcept {
-  receive(token, kind, fields, 0);
-}
-
-void on_named_barrier(gex_Token_t token, const NamedFields& fields, void*, std::size_t) noexcept {
-  if (fields.knowledge < 0 || fields.knowledge > static_cast<int>(team::Knowledge::mismatch))
-    fatal("rank %u: a named barrier's message has the invalid state %d", token->header.source,
-          fields.knowledge);
-  receive(token, TeamBarrier::Kind::named, fields.arrival,
-          team::packed({static_cast<team::Knowledge>(fields.knowledge), fields.id}));
-}
-
 }  // namespace
 
 TeamBarrier::TeamBarrier(Team& team, std::vector<std::uint32_t> slots, Kind kind)
-    : team_(team), shape_(team::BarrierShape::messages), kind_(kind), slots_(std::move(slots)) {
+    : team_(team),
+      shape_(team::BarrierShape::messages),
+      kind_(kind),
+      rounds_({}, kind == Kind::named),
+      slots_(std::move(slots)) {
   if (slots_.empty()) {
     std::vector<std::uint32_t> all(team.size);
     std::iota(all.begin(), all.end(), 0U);
-    meet(all);
+    meet(all, team.rank);
   } else {
     const team::BarrierPlan plan = team::plan_of(team);
     shape_ = plan.shape;
     watch_neighborhood(plan);
-    if (shape_ == team::BarrierShape::leaders && plan.near.front() == team.rank) meet(plan.leaders);
+    if (shape_ == team::BarrierShape::leaders) meet(plan.leaders, plan.near.front());
   }
-  Registry& registry = the_registry.get();
-  const OptionalGuard guard(registry.lock, true);
-  Registry::Entry& entry = registry.entries[key_of(team, kind)];
-  entry.barrier = this;
-  for (const Arrival& arrival : entry.early) arrived(arrival);
-  entry.early.clear();
+  if (flags_.empty()) flags_.push_back(own_flag_);
+  enter();
 }
 
 /// Finds the flags of the members that share memory.
@@ -173,32 +70,39 @@ void TeamBarrier::watch_neighborhood(const team::BarrierPlan& plan) {
     const bool leads = has_groups ? i % group_size == 0 : i == 0;
     if (leads) group_flags_.push_back(&shared.group_flag(slots_[member], kind_, index));
     if (member != team_.rank) continue;
+    place_ = static_cast<std::uint32_t>(i);
     own_flag_ = flags_.back();
     if (leads) led_flag_ = group_flags_.back();
   }
-  if (!has_groups && led_flag_ == nullptr) done_at_ = &group_flags_.front()->number;
+  if (has_groups) return;
+  done_flag_ = group_flags_.front();
+  const gex_Rank_t lowest = plan.near.front();
+  stage_ = &shared.barrier_stage(slots_[lowest], kind_,
+                                 neighborhood.local_index_of(team_.jobrank_of(lowest)));
 }
 
-/// Plans the rounds of dissemination among some members, of which this is one.
-void TeamBarrier::meet(const std::vector<std::uint32_t>& participants) {
-  const auto own = std::ranges::lower_bound(participants, team_.rank) - participants.begin();
-  const auto self = static_cast<std::uint32_t>(own);
+/// Plans the rounds of dissemination among some members, `own` for those that share memory with
+/// this one.
+void TeamBarrier::meet(const std::vector<std::uint32_t>& participants, std::uint32_t own) {
+  const auto self = static_cast<std::uint32_t>(std::ranges::lower_bound(participants, own) -
+                                               participants.begin());
   const team::Dissemination all{static_cast<std::uint32_t>(participants.size())};
-  rounds_ = std::vector<Round>(all.rounds());
-  for (unsigned k = 0; k < rounds_.size(); ++k) {
-    rounds_[k].to = participants[all.to(self, k)];
-    rounds_[k].from = participants[all.from(self, k)];
+  for (unsigned k = 0; k < all.rounds(); ++k)
+    peers_.push_back({participants[all.to(self, k)], participants[all.from(self, k)]});
+  std::span<shm::BarrierRound> words;
+  if (stage_ != nullptr) {
+    static_assert(job::max_ranks <= 1U << shm::max_barrier_rounds);
+    words = std::span(stage_->rounds).first(peers_.size());
+  } else {
+    private_rounds_ = std::vector<shm::BarrierRound>(peers_.size());
+    words = private_rounds_;
   }
+  rounds_ = team::BarrierRounds(words, kind_ == Kind::named);
 }
 
 TeamBarrier::~TeamBarrier() {
   the_active.get().deactivate(*this);
-  // Relaxed: the slot is used again only after all members have agreed that it is free.
-  for (shm::BarrierFlag* const flag : {own_flag_, led_flag_})
-    if (flag != nullptr) flag->number.store(0, std::memory_order_relaxed);
-  Registry& registry = the_registry.get();
-  const OptionalGuard guard(registry.lock, true);
-  registry.entries.erase(key_of(team_, kind_));
+  leave();
 }
 
 std::uint32_t TeamBarrier::start() noexcept {
@@ -224,53 +128,45 @@ std::uint32_t TeamBarrier::start() noexcept {
   // Release: pairs with the acquire in `advance_rounds`, which sends it to the next member.
   started_.store(number, std::memory_order_release);
   if (team_.size == 1) {
-    done_.store(number, std::memory_order_release);
+    done_flag_->number.store(number, std::memory_order_release);
     return number;
   }
-  if (own_flag_ != nullptr) {
-    // Release: as above.
-    own_flag_->number.store(number, std::memory_order_release);
-    if (any_neighbor_sleeps()) [[unlikely]]
-      wake_members(number);
-  }
-  if (rounds_.empty()) return number;
+  // Release: as above.
+  own_flag_->number.store(number, std::memory_order_release);
+  if (flags_.size() > 1 && any_neighbor_sleeps()) [[unlikely]]
+    wake_members(number);
+  if (!leads()) return number;
   advance();
   the_active.get().activate(*this);
   return number;
 }
 
 std::uint32_t TeamBarrier::start(const team::BarrierValue& value) noexcept {
-  const unsigned place = place_of(started() + 1);
+  const unsigned place = rounds_.place_of(started() + 1);
   // Relaxed: `start` releases it with the number.
-  auto& word = own_flag_ != nullptr ? own_flag_->values[place] : own_values_[place];
-  word.store(packed(value), std::memory_order_relaxed);
+  own_flag_->values[place].store(packed(value), std::memory_order_relaxed);
   return start();
 }
 
 team::BarrierValue TeamBarrier::value_here(std::uint32_t number) const noexcept {
-  const unsigned place = place_of(number);
-  // Relaxed: the numbers that were acquired order it.
-  const auto value_in = [](const std::atomic<std::uint64_t>& word) {
-    return team::unpacked(word.load(std::memory_order_relaxed));
-  };
-  if (flags_.empty()) return value_in(own_values_[place]);
+  const unsigned place = rounds_.place_of(number);
   team::BarrierValue value;
+  // Relaxed: the numbers that were acquired order it.
   for (const shm::BarrierFlag* const flag : flags_)
-    value = combine(value, value_in(flag->values[place]));
+    value = combine(value, team::unpacked(flag->values[place].load(std::memory_order_relaxed)));
   return value;
 }
 
 team::BarrierValue TeamBarrier::value() const noexcept {
   const std::uint32_t number = started();
   if (shape_ == team::BarrierShape::flags || team_.size == 1) return value_here(number);
-  const bool met_here = done_at_ == &done_;
-  const auto& values = met_here ? results_ : group_flags_.front()->values;
-  return team::unpacked(values[place_of(number)].load(std::memory_order_relaxed));
+  const auto& word = done_flag_->values[rounds_.place_of(number)];
+  return team::Report(word.load(std::memory_order_relaxed)).value();
 }
 
-bool TeamBarrier::done(std::uint32_t number) noexcept {
+bool TeamBarrier::is_complete(std::uint32_t number) noexcept {
   if (shape_ != team::BarrierShape::flags)
-    return reached(done_at_->load(std::memory_order_acquire), number);
+    return reached(done_flag_->number.load(std::memory_order_acquire), number);
   // Members that share a core would wait for the first one's turn.
   if (team_.size > max_watching_all && team_.size <= group_size && !oversubscribed() &&
       !looks_last())
@@ -296,27 +192,52 @@ bool TeamBarrier::needs_core(std::uint32_t number) const noexcept {
   return any_missing_on(os::current_core(), flags_, number);
 }
 
-void TeamBarrier::arrived(const Arrival& arrival) noexcept {
+bool TeamBarrier::may_act_for(gex_Rank_t jobrank, gex_Rank_t member) const noexcept {
+  const gex_Rank_t other = team_.jobrank_of(member);
+  const auto& neighborhood = process().placement.neighborhood;
+  return jobrank == other ||
+         (shape_ == team::BarrierShape::leaders && neighborhood[jobrank] == neighborhood[other]);
+}
+
+bool TeamBarrier::arrived(const Arrival& arrival) noexcept {
   const auto& [source, round, number, value] = arrival;
-  if (round >= rounds_.size())
-    fatal("rank %u: a barrier message names round %u of %zu", source, round, rounds_.size());
-  const gex_Rank_t from = rounds_[round].from;
-  if (team_.jobrank_of(from) != source)
+  if (round >= peers_.size())
+    fatal("rank %u: a barrier message names round %u of %zu", source, round, peers_.size());
+  if (!may_act_for(source, peers_[round].from))
     fatal("rank %u: a barrier message of round %u, which rank %u sends", source, round,
-          team_.jobrank_of(from));
-  // A member has no barrier but the next one to start before this one is done here.
-  if (kind_ == Kind::named && number - done_.load(std::memory_order_relaxed) - 1 > 1)
-    fatal("rank %u: a named barrier's message is of barrier %u, %u are done here", source, number,
-          done_.load(std::memory_order_relaxed));
-  const unsigned place = place_of(number);
-  rounds_[round].values[place].store(value, std::memory_order_relaxed);
-  std::atomic<std::uint32_t>& received = rounds_[round].received[place];
-  // Messages may overtake each other: the furthest counts.
-  std::uint32_t seen = received.load(std::memory_order_relaxed);
-  while (!reached(seen, number) &&
-         !received.compare_exchange_weak(seen, number, std::memory_order_release,
-                                         std::memory_order_relaxed)) {
+          team_.jobrank_of(peers_[round].from));
+  if (kind_ == Kind::named) {
+    const std::uint32_t done = done_flag_->number.load(std::memory_order_relaxed);
+    // One that is sent twice may come late.
+    if (reached(done, number)) return false;
+    // A member has no barrier but the next one to start before this one is done here.
+    if (number - done - 1 > 1)
+      fatal("rank %u: a named barrier's message is of barrier %u, %u are done here", source, number,
+            done);
   }
+  return rounds_.receive(round, number, value) && stage_ != nullptr && !leads();
+}
+
+std::optional<TeamBarrier::Arrival> TeamBarrier::asked(const Question& question) noexcept {
+  const auto& [source, member, round, number] = question;
+  if (round >= peers_.size() || member >= team_.size || team_.jobrank_of(member) != source ||
+      !may_act_for(source, peers_[round].to))
+    fatal("rank %u: an invalid question for a barrier's round %u, of member %u", source, round,
+          member);
+  return sent_in(round, rounds_.redirect(round, member), number);
+}
+
+/// Returns a round's message, which has been sent as far as `sent`; of named barriers that of
+/// `number`, if it has been sent.
+std::optional<TeamBarrier::Arrival> TeamBarrier::sent_in(unsigned round, std::uint32_t sent,
+                                                         std::uint32_t number) const noexcept {
+  if (kind_ == Kind::named) {
+    if (!reached(sent, number)) return {};
+    sent = number;
+  }
+  const auto value = rounds_.value_sent(round, sent, value_here(sent));
+  if (!value) return {};
+  return Arrival{.source = gex_proc_.jobrank, .round = round, .number = sent, .value = *value};
 }
 
 bool TeamBarrier::advance() noexcept {
@@ -339,78 +260,126 @@ bool TeamBarrier::advance_group() noexcept {
   return true;
 }
 
-bool TeamBarrier::send(unsigned round, std::uint32_t number,
-                       const team::BarrierValue& value) noexcept {
-  const ArrivalFields fields{team_.id(), round, number};
-  const gex_Rank_t to = rounds_[round].to;
-  const auto send_packed = [&](const auto& packed, am::Internal& what) {
-    am::Outbound message = packed.message_for(what);
-    message.endpoints = am::endpoints_of(team_.endpoint, team_.endpoint_of(to));
-    // Never waits: what finds no room is sent by a later poll.
-    return am::send_request(team_.jobrank_of(to), message, true) == 0;
-  };
-  if (kind_ == Kind::named)
-    return send_packed(
-        am::Packed(NamedFields{fields, static_cast<std::int32_t>(value.knowledge), value.id}),
-        named_message);
-  return send_packed(am::Packed(fields), message_of(kind_));
-}
-
 /// Sends what can be sent, and takes what has come, round by round.
 bool TeamBarrier::advance_rounds() noexcept {
-  bool changed = false;
-  std::uint32_t level = started_.load(std::memory_order_acquire);
-  if (!flags_.empty()) level = least_of(flags_, level);
-  const std::uint32_t before = done_.load(std::memory_order_relaxed);
+  if (!leads()) return false;
+  const std::uint32_t before = done_flag_->number.load(std::memory_order_relaxed);
+  const std::uint32_t level = least_of(flags_, started_.load(std::memory_order_acquire));
+  // Relaxed: it need only change.
+  if (stage_ != nullptr)
+    stage_->pulse.store(stage_->pulse.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
+  if (reached(before, level)) return false;
   const bool named = kind_ == Kind::named;
-  if (named && level == before) return false;
-  team::BarrierValue value = named ? value_here(level) : team::BarrierValue{};
-  const unsigned place = place_of(level);
-  bool all_rounds = true;
-  for (unsigned k = 0; k < rounds_.size(); ++k) {
-    Round& round = rounds_[k];
-    if (round.sent.load(std::memory_order_relaxed) != level) {
-      if (!send(k, level, value)) {
-        all_rounds = false;
-        break;
-      }
-      round.sent.store(level, std::memory_order_relaxed);
-      messages_sent.fetch_add(1, std::memory_order_relaxed);
-      changed = true;
-    }
-    const std::uint32_t received = round.received[place].load(std::memory_order_acquire);
-    if (!named) {
-      if (!reached(received, level)) level = received;
-      continue;
-    }
-    if (received != level) {
-      all_rounds = false;
-      break;
-    }
-    value = combine(value, team::unpacked(round.values[place].load(std::memory_order_relaxed)));
+  if (took_lead_.load(std::memory_order_relaxed))
+    take_lead(level);
+  else if (questions_.any && questions_.level != level)
+    begin_questions(level);
+  const auto progress =
+      rounds_.advance(level, named ? value_here(level) : team::BarrierValue{},
+                      [&](unsigned round, team::BarrierRounds::Receiver receiver,
+                          std::uint32_t number, const team::BarrierValue& value) noexcept {
+                        const gex_Rank_t to = receiver.or_lowest(peers_[round].to);
+                        if (!send_report(to, round, number, value)) return false;
+                        if (questions_.spreads) [[unlikely]]
+                          spread({.round = round, .number = number, .value = value});
+                        return true;
+                      });
+  if (!progress.complete || reached(before, progress.level)) {
+    if (questions_.any && progress.missing < peers_.size()) ask_if_late(progress.missing);
+    return progress.sent;
   }
-  if (all_rounds && level != before && reached(level, before)) {
-    if (named) results_[place].store(packed(value), std::memory_order_relaxed);
-    done_.store(level, std::memory_order_release);
-    if (led_flag_ != nullptr) {
-      if (named) led_flag_->values[place].store(packed(value), std::memory_order_relaxed);
-      // Release: hands on what all members released.
-      led_flag_->number.store(level, std::memory_order_release);
-      ring_neighbors();
-    }
-    changed = true;
+  const unsigned place = rounds_.place_of(progress.level);
+  if (named) team::raise(done_flag_->values[place], progress.level, progress.value);
+  team::raise(done_flag_->number, progress.level);
+  if (stage_ != nullptr) ring_neighbors();
+  return true;
+}
+
+void TeamBarrier::watch_leader(std::uint32_t number) noexcept {
+  const Tick now = PatienceActions::now();
+  const std::uint64_t patience_ns = Patience::nap_ns();
+  // A leader that waits looks as often, even if it sleeps.
+  if (!leader_watch_.is_due(
+          now, [&](Tick interval) { return PatienceActions::to_ns(interval) >= patience_ns; }))
+    return;
+  std::uint32_t leader = stage_->leader.load(std::memory_order_relaxed);
+  const bool stands =
+      leader_watch_.stands_still(leader, stage_->pulse.load(std::memory_order_relaxed),
+                                 done_flag_->number.load(std::memory_order_relaxed));
+  // The leader can do nothing before.
+  if (least_of(flags_, number) != number) return leader_watch_.restart();
+  if (!stands) return;
+  // Relaxed: it orders nothing.
+  if (!stage_->leader.compare_exchange_strong(leader, place_, std::memory_order_relaxed)) return;
+  took_lead_.store(true, std::memory_order_relaxed);
+  the_active.get().activate(*this);
+}
+
+/// The lowest members of other neighborhoods may compute as the one here does. So messages for this
+/// one are asked of several members, before they have this one's, without which they mostly wait,
+/// too; and those of this one are sent to several, in this barrier.
+void TeamBarrier::take_lead(std::uint32_t level) noexcept {
+  took_lead_.store(false, std::memory_order_relaxed);
+  begin_questions(level);
+  for (unsigned round = 0; round < peers_.size(); ++round) ask(round);
+  questions_.spreads = true;
+  const std::uint32_t done = done_flag_->number.load(std::memory_order_relaxed);
+  for (unsigned round = 0; round < peers_.size(); ++round) {
+    const std::uint32_t sent = rounds_.sent(round);
+    if (reached(done, sent)) continue;
+    if (const auto arrival = sent_in(round, sent, level)) spread(*arrival);
   }
-  return changed;
+}
+
+void TeamBarrier::begin_questions(std::uint32_t level) noexcept {
+  questions_ = {.any = true,
+                .spreads = false,
+                .turn = 0,
+                .level = level,
+                .since = PatienceActions::now(),
+                .patience_ns = Patience::nap_ns()};
+}
+
+void TeamBarrier::ask_if_late(unsigned round) noexcept {
+  constexpr std::uint64_t longest_ns = 1'000'000'000;
+  const Tick now = PatienceActions::now();
+  if (PatienceActions::to_ns(now - questions_.since) < questions_.patience_ns) return;
+  questions_.since = now;
+  ask(round);
+  ++questions_.turn;
+  questions_.patience_ns = std::min(questions_.patience_ns + Patience::nap_ns(), longest_ns);
+}
+
+void TeamBarrier::ask(unsigned round) noexcept {
+  // What finds no room is asked later.
+  for (const gex_Rank_t member : some_beside(peers_[round].from, questions_.turn))
+    send_question(member, round, questions_.level);
+}
+
+void TeamBarrier::spread(const Arrival& arrival) noexcept {
+  const auto& [source, round, number, value] = arrival;
+  for (const gex_Rank_t member : some_beside(peers_[round].to, questions_.turn))
+    send_report(member, round, number, value);
+}
+
+/// Some members of a neighborhood, by its lowest; in the next turn those behind them.
+std::vector<gex_Rank_t> TeamBarrier::some_beside(gex_Rank_t lowest, unsigned turn) const noexcept {
+  constexpr std::size_t some = 4;
+  std::vector<gex_Rank_t> members;
+  for (gex_Rank_t member = lowest; member < team_.size; ++member)
+    if (may_act_for(team_.jobrank_of(member), lowest)) members.push_back(member);
+  const std::size_t first = some * turn % members.size();
+  std::rotate(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(first), members.end());
+  members.resize(std::min(some, members.size()));
+  return members;
 }
 
 bool TeamBarrier::idle() noexcept {
   const std::uint32_t started = started_.load(std::memory_order_relaxed);
   if (shape_ == team::BarrierShape::flags)
     return led_flag_ == nullptr || led_flag_->number.load(std::memory_order_relaxed) == started;
-  if (done_.load(std::memory_order_relaxed) != started) return false;
-  return std::all_of(rounds_.begin(), rounds_.end(), [&](const Round& round) {
-    return round.sent.load(std::memory_order_relaxed) == started;
-  });
+  return !leads() || reached(done_flag_->number.load(std::memory_order_relaxed), started);
 }
 
 namespace team {
@@ -471,33 +440,8 @@ void take_barrier(Team& team) noexcept {
   BarrierSlot::set(team, nullptr);
 }
 
-void for_each_barrier(void (*act)(void* context, TeamBarrier& barrier), void* context) {
-  Registry& registry = the_registry.get();
-  const OptionalGuard guard(registry.lock, true);
-  for (const auto& [key, entry] : registry.entries) {
-    if (entry.barrier != nullptr && key.kind == TeamBarrier::Kind::calls)
-      act(context, *entry.barrier);
-  }
-}
-
-void with_barrier(TeamId team, unsigned endpoint_address,
-                  void (*act)(void* context, TeamBarrier& barrier), void* context) {
-  Registry& registry = the_registry.get();
-  const OptionalGuard guard(registry.lock, true);
-  const auto found = registry.entries.find({team, endpoint_address, TeamBarrier::Kind::calls});
-  if (found != registry.entries.end() && found->second.barrier != nullptr)
-    act(context, *found->second.barrier);
-}
-
-std::uint64_t barrier_messages() noexcept {
-  return messages_sent.load(std::memory_order_relaxed);
-}
-
 void start_barriers() {
-  using Kind = TeamBarrier::Kind;
-  am::register_request<on_barrier<Kind::calls>>(message_of(Kind::calls));
-  am::register_request<on_barrier<Kind::completions>>(message_of(Kind::completions));
-  am::register_request<on_named_barrier>(named_message);
+  register_barrier_messages();
   register_poller([]() noexcept { return the_active.get().advance(); });
 }
 

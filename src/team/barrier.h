@@ -11,10 +11,11 @@
 //    members with a core each, the first one watches all and raises another flag for the others
 //    (Gathering). Above `group_size` members the lowest of each group watches its group and raises
 //    a group flag, which all watch.
-//  - Members of several neighborhoods: each has a flag where it shares memory with others, and the
-//    lowest of a neighborhood leads it (barrier_plan.h). Once all flags of its neighborhood have
-//    reached a number it sends that to other leaders, by dissemination: in round k to the one 2^k
-//    further on. What comes of that is in another flag, which the others watch.
+//  - Members of several neighborhoods: each has a flag where it shares memory with others, and one
+//    of a neighborhood leads it, at first the lowest (barrier_plan.h). Once all flags of its
+//    neighborhood have reached a number it sends that to other neighborhoods, by dissemination: in
+//    round k to the one 2^k further on. What comes of that is in another flag, which the others
+//    watch. A member that waits while the leader computes takes its place (barrier_rounds.h).
 //  - Where no two share memory, or a process has several members: dissemination among all.
 //
 // To arrive at a number is to have arrived at all before it, so what is not arrived at in calls, as
@@ -26,12 +27,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "core/team.h"
 #include "shm/team_slots.h"
 #include "team/barrier_flags.h"
 #include "team/barrier_plan.h"
+#include "team/barrier_rounds.h"
 #include "team/barrier_value.h"
 
 namespace gex {
@@ -40,10 +44,17 @@ class TeamBarrier {
  public:
   /// A message's content, and the process that sent it.
   struct Arrival {
-    gex_Rank_t source;
+    gex_Rank_t source = 0;
     unsigned round;
     std::uint32_t number;
-    std::uint64_t value = 0;  ///< of named barriers
+    team::BarrierValue value;  ///< of named barriers
+  };
+  /// A member wants the reports of a round to be sent to it, from `number` on.
+  struct Question {
+    gex_Rank_t source;
+    gex_Rank_t member;
+    unsigned round;
+    std::uint32_t number;
   };
 
   using Kind = shm::BarrierKind;
@@ -51,7 +62,7 @@ class TeamBarrier {
   /// `slots`: of the members, by rank (shm::TeamSlots), or none: messages among all. One of each
   /// kind for a member, which may make it later than others do.
   TeamBarrier(Team& team, std::vector<std::uint32_t> slots, Kind kind);
-  /// Leaves the own flags as those of a slot that is not in use.
+  /// Leaves what members share as it is (TeamSlots::release).
   ~TeamBarrier();
   TeamBarrier(const TeamBarrier&) = delete;
   TeamBarrier& operator=(const TeamBarrier&) = delete;
@@ -62,8 +73,15 @@ class TeamBarrier {
   /// Arrives at a named barrier, once the one before is done.
   std::uint32_t start(const team::BarrierValue& value) noexcept;
 
-  /// Acquire on success. Any thread.
-  bool done(std::uint32_t number) noexcept;
+  /// Acquire on success. Any thread. By a thread that waits and polls: it may find that this member
+  /// must lead its neighborhood.
+  bool done(std::uint32_t number) noexcept {
+    if (is_complete(number)) return true;
+    if (stage_ != nullptr && !leads()) watch_leader(number);
+    return false;
+  }
+  /// By one that does not wait.
+  bool is_complete(std::uint32_t number) noexcept;
 
   /// The combined value of all members in the named barrier that was last started and is done.
   team::BarrierValue value() const noexcept;
@@ -72,8 +90,11 @@ class TeamBarrier {
   /// False: all of them were last seen on others.
   bool needs_core(std::uint32_t number) const noexcept;
 
-  /// A message of dissemination: `round`'s sender has come as far as `number`.
-  void arrived(const Arrival& arrival) noexcept;
+  /// A message of dissemination: `round`'s sender has come as far as `number`. Returns true if it
+  /// is for neighbors too, whose bells the caller rings.
+  bool arrived(const Arrival& arrival) noexcept;
+  /// Returns the round's message, if it has been sent to another member.
+  std::optional<Arrival> asked(const Question& question) noexcept;
 
   /// Raises group flags or sends what can be sent; true if anything changed.
   bool advance() noexcept;
@@ -81,7 +102,10 @@ class TeamBarrier {
   /// True if nothing is left for this process to do until the next start.
   bool idle() noexcept;
 
+  Kind kind() const noexcept { return kind_; }
   team::BarrierShape shape() const noexcept { return shape_; }
+  /// Returns true if what a neighborhood shares of its team's barriers is in this member's slot.
+  bool has_stages() const noexcept { return stage_ != nullptr && place_ == 0; }
   /// Returns the members' slots, by rank; empty: messages.
   const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
   const Team& team() const noexcept { return team_; }
@@ -99,45 +123,82 @@ class TeamBarrier {
   /// The own flag has been raised, and some neighbor sleeps: wakes all if it was the last flag.
   [[gnu::cold, gnu::noinline]] void wake_members(std::uint32_t number) noexcept;
   void watch_neighborhood(const team::BarrierPlan& plan);
-  void meet(const std::vector<std::uint32_t>& participants);
+  void meet(const std::vector<std::uint32_t>& participants, std::uint32_t own);
   bool advance_group() noexcept;
   bool advance_rounds() noexcept;
-  /// Sends a round's message; false: there is no room.
-  bool send(unsigned round, std::uint32_t number, const team::BarrierValue& value) noexcept;
-  /// The place of what belongs to a number.
-  unsigned place_of(std::uint32_t number) const noexcept {
-    return kind_ == Kind::named ? number & 1 : 0;
-  }
   /// The combined value of this member and of those whose flags it watches.
   team::BarrierValue value_here(std::uint32_t number) const noexcept;
+
+  /// Returns true if it is for this member to send and to take messages, or to raise a group flag.
+  bool leads() const noexcept {
+    // Relaxed: two that take themselves for it do no harm.
+    return stage_ == nullptr || stage_->leader.load(std::memory_order_relaxed) == place_;
+  }
+  /// Messages reach this barrier, those also that came before, until `leave` (barrier_messages.cc).
+  void enter();
+  void leave() noexcept;
+  /// Sends a round's message to a member; false: there is no room.
+  bool send_report(gex_Rank_t to, unsigned round, std::uint32_t number,
+                   const team::BarrierValue& value) const noexcept;
+  /// Asks a member to have the messages of a round, from `number` on, sent to this one; false:
+  /// there is no room. It answers if one has been sent to another member.
+  bool send_question(gex_Rank_t to, unsigned round, std::uint32_t number) const noexcept;
+
+  [[gnu::noinline]] void watch_leader(std::uint32_t number) noexcept;
+  [[gnu::cold, gnu::noinline]] void take_lead(std::uint32_t level) noexcept;
+  void begin_questions(std::uint32_t level) noexcept;
+  /// Asks for the messages of a round that has taken long.
+  void ask_if_late(unsigned round) noexcept;
+  [[gnu::cold, gnu::noinline]] void ask(unsigned round) noexcept;
+  /// Sends a round's message to several members.
+  [[gnu::cold, gnu::noinline]] void spread(const Arrival& arrival) noexcept;
+  std::vector<gex_Rank_t> some_beside(gex_Rank_t lowest, unsigned turn) const noexcept;
+  std::optional<Arrival> sent_in(unsigned round, std::uint32_t sent,
+                                 std::uint32_t number) const noexcept;
+  /// Returns true if that process sends and takes messages for a member.
+  bool may_act_for(gex_Rank_t jobrank, gex_Rank_t member) const noexcept;
 
   Team& team_;
   team::BarrierShape shape_;
   Kind kind_;
   std::atomic<std::uint32_t> started_{0};
-  std::atomic<std::uint32_t> done_{0};  ///< of who has rounds: all have arrived at this one
-  /// Not of `flags`: where the number is at which all have arrived.
-  const std::atomic<std::uint32_t>* done_at_ = &done_;
 
+  /// A member that shares memory with no other has these for its own and for what is done.
+  shm::BarrierFlag private_flags_[2] = {};
   /// The own flag, and that which this member raises for the others of its group; null: none.
-  shm::BarrierFlag* own_flag_ = nullptr;
+  shm::BarrierFlag* own_flag_ = &private_flags_[0];
   shm::BarrierFlag* led_flag_ = nullptr;
-  /// The flags of the members that share memory, in rank order.
+  /// The number and the value of the barrier at which all have arrived; not of shape `flags`.
+  shm::BarrierFlag* done_flag_ = &private_flags_[1];
+  /// The flags of the members that share memory, in rank order; the own one at least.
   std::vector<shm::BarrierFlag*> flags_;
   std::vector<shm::BarrierFlag*> group_flags_;  ///< `flags`: of the groups' leaders
   team::Gathering gathering_;
 
-  struct Round {
+  /// The lowest members of two neighborhoods, of which one has a round's messages of this one, and
+  /// the other one sends them.
+  struct Peers {
     gex_Rank_t to;
     gex_Rank_t from;
-    std::atomic<std::uint32_t> received[2] = {};  ///< the furthest, by place
-    std::atomic<std::uint64_t> values[2] = {};    ///< written before `received`
-    std::atomic<std::uint32_t> sent{0};           ///< relaxed: orders nothing
   };
-  std::vector<Round> rounds_;  ///< empty: another member meets the others for this one
-  /// Named: own values where there is no flag, and what all values make where there are rounds.
-  std::atomic<std::uint64_t> own_values_[2] = {};
-  std::atomic<std::uint64_t> results_[2] = {};
+  std::vector<Peers> peers_;            ///< of each round
+  shm::BarrierStage* stage_ = nullptr;  ///< null: this member leads
+  std::vector<shm::BarrierRound> private_rounds_;
+  team::BarrierRounds rounds_;
+  std::uint32_t place_ = 0;  ///< among the members of the neighborhood
+  team::LeaderWatch leader_watch_;
+
+  std::atomic<bool> took_lead_{false};  ///< and has sent nothing yet. Relaxed
+  /// How a member that has taken the lead once asks for messages; under `advancing_`.
+  struct Questions {
+    bool any = false;         ///< it has taken it
+    bool spreads = false;     ///< in the barrier that is under way
+    unsigned turn = 0;        ///< which members are asked next
+    std::uint32_t level = 0;  ///< so far all of the neighborhood have come
+    Tick since = 0;           ///< when it asked last, or came so far
+    std::uint64_t patience_ns = 0;
+  } questions_;
+
   std::atomic<bool> advancing_{false};
   std::atomic<std::int32_t> events_{0};
   std::vector<std::uint32_t> slots_;
@@ -173,6 +234,7 @@ void with_barrier(TeamId team, unsigned endpoint_address,
 /// Messages that this process has sent for barriers.
 std::uint64_t barrier_messages() noexcept;
 
+void register_barrier_messages() noexcept;
 void start_barriers();
 
 }  // namespace team

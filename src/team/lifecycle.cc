@@ -71,8 +71,10 @@ struct Completion {
   std::uint32_t client;  ///< fingerprint of its name and flags
 };
 
-void release_slot(std::uint32_t slot) noexcept {
-  if (slot != shm::TeamSlots::none) process().neighborhood.team_slots().release(slot);
+void release_slot(std::uint32_t slot, bool has_stages) noexcept {
+  if (slot == shm::TeamSlots::none) return;
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  neighborhood.team_slots().release(slot, neighborhood.local_index(), has_stages);
 }
 
 /// Gives a team its barrier: with flags if each member that shares memory with others has a free
@@ -95,7 +97,7 @@ Blocks complete_team(std::span<Team* const> local_members) {
     has_all = has_all && (!plan.has_flag[r] || slots[r] != shm::TeamSlots::none);
   }
   if (!has_all) {
-    release_slot(mine.slot);
+    release_slot(mine.slot, false);
     slots.clear();
   }
   for (Team* team : local_members) give_barrier(*team, slots);
@@ -304,12 +306,13 @@ int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   // Clients quiesce a team by a barrier over itself. A member that has left it must not take its
   // flag back before the others have seen it; messages cannot be taken back.
   const bool has_slots = !slots.empty();
+  const bool has_stages = barrier_of(team).has_stages();
   if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0 || has_slots) exchange(team, bytes_of(nothing));
   the_end_hook(team);
   take_barrier(team);
   // The slot is free once every member has seen the flags for the last time.
   if (has_slots) exchange(team, bytes_of(nothing));
-  release_slot(slot);
+  release_slot(slot, has_stages);
   const gex_Memvec_t memory = team.scratch;
   delete &team;
   if (memory.gex_len == 0 || scratch == nullptr) return 0;

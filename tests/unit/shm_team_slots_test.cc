@@ -28,8 +28,8 @@ class Slots : public testing::Test {
 TEST_F(Slots, TheLowestFreeOneIsGiven) {
   for (std::uint32_t slot = 0; slot < count; ++slot) EXPECT_EQ(one_.reserve(count), slot);
   EXPECT_EQ(one_.reserve(count), TeamSlots::none);
-  one_.release(31);
-  one_.release(7);
+  one_.release(31, 0, false);
+  one_.release(7, 0, false);
   EXPECT_EQ(one_.reserve(count), 7U);
   EXPECT_EQ(one_.reserve(count), 31U);
   EXPECT_EQ(one_.reserve(count), TeamSlots::none);
@@ -56,14 +56,16 @@ TEST_F(Slots, NoTwoThingsOverlapAndAllMembersSeeThem) {
            {BarrierKind::calls, BarrierKind::completions, BarrierKind::named}) {
         add(one_.barrier_flag(slot, kind, member));
         add(one_.group_flag(slot, kind, member));
+        add(one_.barrier_stage(slot, kind, member));
         one_.barrier_flag(slot, kind, member).number = ++value;
         one_.group_flag(slot, kind, member).number = ++value;
+        one_.barrier_stage(slot, kind, member).leader = ++value;
       }
       add(one_.post_board(slot, member));
       one_.post_board(slot, member).read = ++value;
     }
   }
-  ASSERT_EQ(ranges.size(), std::size_t{count} * members * 7);
+  ASSERT_EQ(ranges.size(), std::size_t{count} * members * 10);
   const std::byte* behind = nullptr;
   for (const Range& range : ranges) {
     EXPECT_GE(range.from, behind);
@@ -76,10 +78,34 @@ TEST_F(Slots, NoTwoThingsOverlapAndAllMembersSeeThem) {
            {BarrierKind::calls, BarrierKind::completions, BarrierKind::named}) {
         EXPECT_EQ(other_.barrier_flag(slot, kind, member).number, ++value);
         EXPECT_EQ(other_.group_flag(slot, kind, member).number, ++value);
+        EXPECT_EQ(other_.barrier_stage(slot, kind, member).leader, ++value);
       }
       EXPECT_EQ(other_.post_board(slot, member).read, ++value);
     }
   }
+}
+
+TEST_F(Slots, OneThatIsReleasedIsZeroAgain) {
+  constexpr std::uint32_t member = 1;
+  const std::uint32_t slot = other_.reserve(count);
+  for (const std::uint32_t used : {slot, slot + 1}) {
+    other_.barrier_flag(used, BarrierKind::named, member).number = 1;
+    other_.group_flag(used, BarrierKind::calls, member).number = 2;
+    BarrierStage& stage = one_.barrier_stage(used, BarrierKind::completions, member);
+    stage.leader = 3;
+    stage.rounds[max_barrier_rounds - 1].received[1] = 4;
+    stage.rounds[0].sent = 5;
+  }
+  static_cast<void>(other_.barrier_stage(slot, BarrierKind::calls, member));
+  other_.release(slot, member, true);
+  const auto has_zeros = [&](std::uint32_t used) {
+    const BarrierStage& stage = one_.barrier_stage(used, BarrierKind::completions, member);
+    return other_.barrier_flag(used, BarrierKind::named, member).number == 0 &&
+           other_.group_flag(used, BarrierKind::calls, member).number == 0 && stage.leader == 0 &&
+           stage.rounds[max_barrier_rounds - 1].received[1] == 0 && stage.rounds[0].sent == 0;
+  };
+  EXPECT_TRUE(has_zeros(slot));
+  EXPECT_FALSE(has_zeros(slot + 1)) << "that of another team";
 }
 
 TEST(TeamSlots, AreAsManyAsTheLimitHolds) {
