@@ -44,7 +44,7 @@ using Lookup = gex::am::Links::Lookup;
 struct ExpressTarget {
   ExpressTarget(gex_TM_t tm, gex_Rank_t rank) {
     const gex::Team& team = gex::Team::from(tm);
-    const gex_EP_Location_t& location = team.location_of(rank);
+    const gex_EP_Location_t location = team.location_of(rank);
     jobrank = location.gex_rank;
     endpoints = team.endpoints_to(location);
   }

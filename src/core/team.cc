@@ -37,64 +37,48 @@ bool are_displacements_kept() noexcept {
 
 }  // namespace
 
-Team* Team::create(gex_Client_t owner, gex_EP_t local_endpoint,
-                   const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
+Team* Team::create(gex_Client_t owner, gex_EP_t local_endpoint, TeamMembers members, gex_Rank_t own,
                    gex_Flags_t creation_flags, TeamId identity) {
   void* const memory = ::operator new (sizeof(Team) + members.size() * sizeof(std::intptr_t),
                                        std::align_val_t{alignof(Team)});
   std::uninitialized_fill_n(
       reinterpret_cast<std::intptr_t*>(static_cast<std::byte*>(memory) + sizeof(Team)),
       members.size(), GEX_NOT_MAPPED_);
-  std::vector<gex_EP_Location_t> kept = members;
-  const gex_EP_Location_t* const locations = kept.data();
-  Team* const team =
-      new (memory) Team(owner, local_endpoint, locations, static_cast<gex_Rank_t>(kept.size()), own,
-                        creation_flags, identity);
-  team->own_members_ = std::move(kept);
-  return team;
+  return new (memory)
+      Team(owner, local_endpoint, std::move(members), own, creation_flags, identity);
 }
 
 Team* Team::create_of_all(gex_Client_t owner, gex_EP_t local_endpoint, TeamId identity) {
+  TeamMembers members = TeamMembers::all(gex_proc_.jobsize);
   const shm::JobTables* const tables = process().neighborhood.job_tables();
-  if (tables == nullptr) {
-    std::vector<gex_EP_Location_t> members;
-    for (gex_Rank_t rank = 0; rank < gex_proc_.jobsize; ++rank) members.push_back({rank, 0});
-    return create(owner, local_endpoint, members, gex_proc_.jobrank, 0, identity);
-  }
-  os::Mapping locations = tables->map_locations();
+  if (tables == nullptr)
+    return create(owner, local_endpoint, std::move(members), gex_proc_.jobrank, 0, identity);
   os::Mapping displacements = tables->map_displacements();
-  if (!locations || !displacements) fatal_system("cannot map the tables of a team", errno);
+  if (!displacements) fatal_system("cannot map the displacements of a team", errno);
   constexpr std::size_t before = shm::JobTables::page_bytes;
 #ifdef __SANITIZE_ADDRESS__
   // What only the team points to is in use.
   __lsan_register_root_region(displacements.data(), before);
 #endif
   static_assert(sizeof(Team) <= before && before % alignof(Team) == 0);
-  return new (displacements.release().data() + before - sizeof(Team)) Team(
-      owner, local_endpoint, reinterpret_cast<const gex_EP_Location_t*>(locations.release().data()),
-      gex_proc_.jobsize, gex_proc_.jobrank, 0, identity);
+  return new (displacements.release().data() + before - sizeof(Team))
+      Team(owner, local_endpoint, std::move(members), gex_proc_.jobrank, 0, identity);
 }
 
 void Team::operator delete(void* team) noexcept {
   ::operator delete (team, std::align_val_t{alignof(Team)});
 }
 
-Team::Team(gex_Client_t owner, gex_EP_t local_endpoint, const gex_EP_Location_t* members,
-           gex_Rank_t member_count, gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity)
-    : TeamRecord(identity, Endpoints::make(owner->index, local_endpoint->index, 0)), TeamPrefix{} {
-  members_ = members;
+Team::Team(gex_Client_t owner, gex_EP_t local_endpoint, TeamMembers members, gex_Rank_t own,
+           gex_Flags_t creation_flags, TeamId identity)
+    : TeamRecord(identity, Endpoints::make(owner->index, local_endpoint->index, 0),
+                 std::move(members)),
+      TeamPrefix{} {
   rank = own;
-  size = member_count;
+  size = members_.size();
   client = owner;
   endpoint = local_endpoint;
   flags = creation_flags;
-  bool identity_map = true;
-  for (gex_Rank_t r = 0; r < size; ++r) identity_map = identity_map && jobrank_of(r) == r;
-  if (!identity_map)
-    for (gex_Rank_t r = 0; r < size; ++r) ranks_.emplace(jobrank_of(r), r);
-  for (gex_Rank_t r = 0; r < size; ++r)
-    if (endpoint_of(r) == 0 && rank_of(jobrank_of(r)) != r)
-      primordial_ranks_.emplace(jobrank_of(r), r);
   status.id.store(id_, std::memory_order_relaxed);
   status.rank.store(rank, std::memory_order_relaxed);
   // Release: a reader that sees the size sees the rest.
@@ -110,21 +94,8 @@ Team::~Team() {
   job::RankStatus::own().release_team(status);
 }
 
-gex_Rank_t Team::rank_of(gex_Rank_t jobrank) const noexcept {
-  if (ranks_.empty()) return jobrank < size ? jobrank : GEX_RANK_INVALID;
-  const auto found = ranks_.find(jobrank);
-  return found == ranks_.end() ? GEX_RANK_INVALID : found->second;
-}
-
-gex_Rank_t Team::primordial_rank_of(gex_Rank_t jobrank) const noexcept {
-  const auto found = primordial_ranks_.find(jobrank);
-  return found == primordial_ranks_.end() ? rank_of(jobrank) : found->second;
-}
-
 const std::intptr_t* Team::displacements_by_jobrank() {
-  const bool primordial = std::all_of(members_, members_ + size,
-                                      [](const auto& member) { return member.gex_ep_index == 0; });
-  if (primordial) return Team::from(client->team).displacements();
+  if (members_.are_primordial()) return Team::from(client->team).displacements();
   const auto lock = live_teams().lock();
   by_jobrank_.resize(gex_proc_.jobsize, GEX_NOT_MAPPED_);
   refresh_displacements();

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/endpoint_address.h"
@@ -16,6 +16,7 @@
 #include "core/process.h"
 #include "core/published.h"
 #include "core/slots.h"
+#include "core/team_members.h"
 #include "job/rank_status.h"
 
 namespace gex {
@@ -71,16 +72,15 @@ class alignas(64) TeamRecord {
   Slots<TeamSlot> slots;
 
  protected:
-  TeamRecord(TeamId identity, Endpoints from_here) noexcept
-      : status(job::RankStatus::own().claim_team()), id_(identity), from_here_(from_here) {}
+  TeamRecord(TeamId identity, Endpoints from_here, TeamMembers members) noexcept
+      : status(job::RankStatus::own().claim_team()),
+        id_(identity),
+        from_here_(from_here),
+        members_(std::move(members)) {}
 
   TeamId id_;
   Endpoints from_here_;
-  const gex_EP_Location_t* members_ = nullptr;
-  std::vector<gex_EP_Location_t> own_members_;        ///< empty: those are the neighborhood's
-  std::unordered_map<gex_Rank_t, gex_Rank_t> ranks_;  ///< empty for the primordial team
-  /// Where the primordial endpoint of a process is a member, and not its lowest.
-  std::unordered_map<gex_Rank_t, gex_Rank_t> primordial_ranks_;
+  const TeamMembers members_;
   std::vector<std::intptr_t> by_jobrank_;    ///< displacements, once they are asked for
   std::vector<std::intptr_t*> interleaved_;  ///< kept by `keep_interleaved`
 };
@@ -94,12 +94,11 @@ class Team : public TeamRecord,
              public TaggedHandle<Team, gex_TeamPrefix_, gex_TM_t> {
  public:
   /// `members` in rank order; `own` is this process's rank among them.
-  static Team* create(gex_Client_t owner, gex_EP_t local_endpoint,
-                      const std::vector<gex_EP_Location_t>& members, gex_Rank_t own,
-                      gex_Flags_t creation_flags, TeamId identity);
+  static Team* create(gex_Client_t owner, gex_EP_t local_endpoint, TeamMembers members,
+                      gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity);
   /// A team of endpoint 0 of each rank, which is never destroyed. Where a neighborhood keeps tables
-  /// of the job (shm/ job_tables.h) the team uses those, and takes memory of its own only for
-  /// neighbors.
+  /// of the job (shm/job_tables.h) its displacements are one of those, and take memory of the
+  /// process only for neighbors.
   static Team* create_of_all(gex_Client_t owner, gex_EP_t local_endpoint, TeamId identity);
   ~Team();
   Team(const Team&) = delete;
@@ -107,12 +106,10 @@ class Team : public TeamRecord,
   static void operator delete(void* team) noexcept;
 
   TeamId id() const noexcept { return id_; }
-  const gex_EP_Location_t& location_of(gex_Rank_t member) const noexcept {
-    return members_[member];
-  }
-  gex_Rank_t jobrank_of(gex_Rank_t member) const noexcept { return members_[member].gex_rank; }
+  gex_EP_Location_t location_of(gex_Rank_t member) const noexcept { return members_[member]; }
+  gex_Rank_t jobrank_of(gex_Rank_t member) const noexcept { return members_.jobrank_of(member); }
   gex_EP_Index_t endpoint_of(gex_Rank_t member) const noexcept {
-    return members_[member].gex_ep_index;
+    return members_.endpoint_of(member);
   }
   /// The endpoints of a message from here to that member.
   Endpoints endpoints_to(const gex_EP_Location_t& member) const noexcept {
@@ -120,10 +117,12 @@ class Team : public TeamRecord,
                                        Endpoints::make(0, 0, member.gex_ep_index).bits)};
   }
   /// The lowest if that process has several endpoints in the team, GEX_RANK_INVALID if it has none.
-  gex_Rank_t rank_of(gex_Rank_t jobrank) const noexcept;
+  gex_Rank_t rank_of(gex_Rank_t jobrank) const noexcept { return members_.rank_of(jobrank); }
   /// The primordial one if that process has several endpoints in the team, GEX_RANK_INVALID if it
   /// has none.
-  gex_Rank_t primordial_rank_of(gex_Rank_t jobrank) const noexcept;
+  gex_Rank_t primordial_rank_of(gex_Rank_t jobrank) const noexcept {
+    return members_.primordial_rank_of(jobrank);
+  }
 
   /// The segment that a member has published, as it was received here.
   const PublishedSegment& segment_of(gex_Rank_t member) const noexcept {
@@ -153,9 +152,9 @@ class Team : public TeamRecord,
   void withdraw_displacements() noexcept;
 
  private:
-  /// `members`: stay, `size` of them, and so many displacements are there, of which none is mapped.
-  Team(gex_Client_t owner, gex_EP_t local_endpoint, const gex_EP_Location_t* members,
-       gex_Rank_t member_count, gex_Rank_t own, gex_Flags_t creation_flags, TeamId identity);
+  /// A displacement is there for each member, of which none is mapped.
+  Team(gex_Client_t owner, gex_EP_t local_endpoint, TeamMembers members, gex_Rank_t own,
+       gex_Flags_t creation_flags, TeamId identity);
   static void* operator new(std::size_t /*size*/, void* place) noexcept { return place; }
 };
 static_assert(sizeof(Team) == sizeof(TeamRecord) + sizeof(gex_TeamPrefix_),

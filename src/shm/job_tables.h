@@ -33,11 +33,8 @@ class JobTables {
   /// error.
   int fill_constant() const;
 
-  /// Endpoint 0 of each rank: gex_EP_Location_t by jobrank. Empty with errno on failure, as are the
-  /// following.
-  os::Mapping map_locations() const noexcept;
   /// A page, which is the caller's to use, and behind it a displacement for each rank, all
-  /// GEX_NOT_MAPPED_.
+  /// GEX_NOT_MAPPED_. Empty with errno on failure, as are the following.
   os::Mapping map_displacements() const noexcept;
   /// Room for an entry of a segment for each rank, at first zero bytes.
   os::Mapping map_segments() const noexcept;

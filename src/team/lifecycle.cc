@@ -181,7 +181,7 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
     if (member.parent_rank == parent.rank) own = static_cast<gex_Rank_t>(locations.size());
     locations.push_back({member.jobrank, static_cast<gex_EP_Index_t>(member.endpoint)});
   }
-  Team* team = Team::create(parent.client, parent.endpoint, locations, own, flags,
+  Team* team = Team::create(parent.client, parent.endpoint, TeamMembers(locations), own, flags,
                             identity_of(locations.front(), members.front().number));
   show_origin(*team, parent, Call::split, made_as);
   team->scratch = memory;
@@ -283,7 +283,7 @@ std::size_t create(gex_TM_t* new_teams, std::size_t new_team_count, Team& parent
     if (endpoint == nullptr)
       fatal("gex_TM_Create: member %u is endpoint %u of this process, which was not created",
             own[i], index);
-    Team* team = Team::create(parent.client, endpoint, locations, own[i], flags,
+    Team* team = Team::create(parent.client, endpoint, TeamMembers(locations), own[i], flags,
                               identity_of(locations.front(), proposals[leader].number));
     show_origin(*team, parent, Call::create, made_as);
     team->scratch = scratch_of(endpoint, scratch, scratch_size, i, own[i], flags);
