@@ -58,7 +58,7 @@ void write(const Claim& claim, const Outbound& message) noexcept {
 /// Copies a long message's payload to its destination, which is mapped here.
 void place(const Link& link, const Outbound& message) noexcept {
   const gex_Rank_t jobrank = jobrank_of(link);
-  const PublishedSegment& segment = published_segment(message.endpoints.target_address(), jobrank);
+  const PublishedSegment segment = published_segment(message.endpoints.target_address(), jobrank);
   const auto address = reinterpret_cast<std::uintptr_t>(message.destination);
   if (segment.mapped == nullptr || !segment.contains(address, message.size)) [[unlikely]]
     fatal("a long message of %zu bytes to %p does not lie in the bound segment of rank %u",

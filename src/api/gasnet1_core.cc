@@ -35,7 +35,7 @@ constexpr ErrorText errors[] = {
 };
 
 /// The segment of that rank's primordial endpoint.
-const gex::PublishedSegment& segment_of(gex_Rank_t rank) {
+gex::PublishedSegment segment_of(gex_Rank_t rank) {
   return gex::published_segment(gex::gasnet1_client()->endpoint->address(), rank);
 }
 
@@ -165,7 +165,7 @@ int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries) {
   if (gex_proc_.jobsize == 0 || gex::awaiting_attach()) return GASNET_ERR_NOT_INIT;
   if (seginfo_table == nullptr || numentries < 0) return GASNET_ERR_BAD_ARG;
   for (int i = 0; i < numentries && static_cast<gex_Rank_t>(i) < gex_proc_.jobsize; ++i) {
-    const gex::PublishedSegment& segment = segment_of(static_cast<gex_Rank_t>(i));
+    const gex::PublishedSegment segment = segment_of(static_cast<gex_Rank_t>(i));
     seginfo_table[i].addr = reinterpret_cast<void*>(segment.owner_address);
     seginfo_table[i].size = segment.size;
   }
@@ -178,7 +178,7 @@ int gasnet_getNodeInfo(gasnet_nodeinfo_t* nodeinfo_table, int numentries) {
   const gex::shm::Placement& placement = gex::process().placement;
   for (gex_Rank_t rank = 0; rank < gex_proc_.jobsize && rank < static_cast<gex_Rank_t>(numentries);
        ++rank) {
-    const gex::PublishedSegment& segment = segment_of(rank);
+    const gex::PublishedSegment segment = segment_of(rank);
     nodeinfo_table[rank].host = placement.host[rank];
     nodeinfo_table[rank].supernode = placement.neighborhood[rank];
     nodeinfo_table[rank].offset =

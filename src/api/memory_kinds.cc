@@ -101,7 +101,7 @@ void gex_MK_StreamWait(gex_MK_t kind, void* stream, gex_Event_t event, gex_Flags
 
 void* gex_MK_QueryPeerPointer(gex_TM_t tm, gex_Rank_t rank) {
   if (gex::checked()) gex::require_peer(tm, rank, __func__);
-  const gex::PublishedSegment& segment = gex::resolve(tm, rank).segment();
+  const gex::PublishedSegment segment = gex::resolve(tm, rank).segment();
   return segment.kind == gex::net::host_memory ? nullptr : segment.reached;
 }
 

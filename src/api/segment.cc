@@ -35,7 +35,7 @@ _gex_Segment& segment_of(gex_Segment_t segment, const char* call) {
 }
 
 /// The segment bound to (tm, rank), as far as it was published here; an own one always.
-const gex::PublishedSegment& bound_segment(gex_TM_t tm, gex_Rank_t rank, Call call) {
+gex::PublishedSegment bound_segment(gex_TM_t tm, gex_Rank_t rank, Call call) {
   if (checked()) gex::require_peer(tm, rank, name_of(call));
   return gex::resolve(tm, rank).segment();
 }

@@ -1,12 +1,13 @@
 #include "core/published.h"
 
-#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <functional>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -23,6 +24,14 @@ namespace gex {
 
 namespace {
 
+/// A segment as this process keeps it, and the network's key behind it.
+struct KeptSegment {
+  PublishedSegment segment;
+  std::uint32_t has_key = 0;
+  std::uint32_t is_kept = 0;  ///< otherwise there is nothing, or what the neighborhood has
+};
+static_assert(sizeof(KeptSegment) % 8 == 0, "a key lies behind it");
+
 /// By endpoint address: the entries of all processes, with their keys, once there is one, for good.
 constinit std::atomic<std::byte*> tables[endpoint_addresses] = {};
 /// Bytes of an entry. Written before there is a table.
@@ -32,45 +41,134 @@ constinit std::mutex making_tables;
 constinit std::shared_mutex mapping_segments;
 
 /// Keys are aligned to 8 bytes.
-std::size_t bytes_of_entry() noexcept {
-  return round_up(sizeof(PublishedSegment) + process().network.key_bytes, 8);
+std::uint32_t bytes_of_key() noexcept {
+  return static_cast<std::uint32_t>(round_up(process().network.key_bytes, 8));
 }
 
-PublishedSegment& entry_of(std::byte* table, gex_Rank_t jobrank) noexcept {
-  return *reinterpret_cast<PublishedSegment*>(table + jobrank * entry_bytes);
+KeptSegment& entry_of(std::byte* table, gex_Rank_t jobrank) noexcept {
+  return *reinterpret_cast<KeptSegment*>(table + jobrank * entry_bytes);
 }
 
-/// Zero bytes are entries.
+/// Segments that all ranks have attached, as a neighborhood keeps them. They hold for those of
+/// which a process has no entry of its own.
+class Attached {
+ public:
+  Attached()
+      : columns_(gex_proc_.jobsize, widths()),
+        table_(process().neighborhood.job_tables()->map_segments()) {
+    if (!table_) fatal_system("cannot map the table of attached segments", errno);
+  }
+
+  static std::size_t width() noexcept { return 24 + bytes_of_key(); }
+
+  PublishedSegment of(gex_Rank_t jobrank) const noexcept {
+    PublishedSegment segment;
+    segment.owner_address = value<std::uintptr_t>(owner_address, jobrank);
+    segment.size = value<std::uintptr_t>(size, jobrank);
+    segment.kind = static_cast<net::MemoryKind>(value<std::uint32_t>(kind, jobrank));
+    if (value<std::uint32_t>(has_key, jobrank) != 0)
+      segment.key = columns_.at(table_.data(), key, jobrank);
+    return segment;
+  }
+
+  /// By the leader, of all ranks.
+  void fill(std::span<const AttachedSegment> segments) const {
+    write<std::uintptr_t>(owner_address, segments,
+                          [](const AttachedSegment& one) { return one.owner_address; });
+    write<std::uintptr_t>(size, segments, [](const AttachedSegment& one) { return one.size; });
+    write<std::uint32_t>(kind, segments, [](const AttachedSegment& one) { return one.kind; });
+    std::vector<std::byte> keys(segments.size() * bytes_of_key());
+    for (std::size_t rank = 0; rank < segments.size(); ++rank)
+      std::ranges::copy(segments[rank].key, keys.data() + rank * bytes_of_key());
+    write(key, keys);
+    // Others' handlers may use the segments: keys are there before the segments have them.
+    write<std::uint32_t>(has_key, segments,
+                         [](const AttachedSegment& one) { return one.key.empty() ? 0 : 1; });
+  }
+
+ private:
+  enum Column : unsigned { owner_address, size, key, kind, has_key, count };
+  static std::array<std::uint32_t, count> widths() noexcept {
+    return {sizeof(std::uintptr_t), sizeof(std::uintptr_t), bytes_of_key(), sizeof(std::uint32_t),
+            sizeof(std::uint32_t)};
+  }
+
+  template <class Value>
+  Value value(Column column, gex_Rank_t jobrank) const noexcept {
+    // Acquire: a key is there before the segment has it.
+    return __atomic_load_n(
+        reinterpret_cast<const Value*>(columns_.at(table_.data(), column, jobrank)),
+        __ATOMIC_ACQUIRE);
+  }
+  template <class Value, class Of>
+  void write(Column column, std::span<const AttachedSegment> segments, Of of) const {
+    std::vector<Value> values;
+    values.reserve(segments.size());
+    for (const AttachedSegment& segment : segments) values.push_back(of(segment));
+    write(column, std::as_bytes(std::span(values)));
+  }
+  void write(Column column, std::span<const std::byte> values) const {
+    const shm::JobTables& tables = *process().neighborhood.job_tables();
+    const int error = tables.write_segments(columns_, column, values);
+    if (error != 0) fatal_system("cannot write the table of attached segments", error);
+  }
+
+  shm::RankColumns columns_;
+  os::Mapping table_;
+};
+
+/// Made with the first table, for good; null: all entries are this process's.
+constinit const Attached* attached = nullptr;
+
+const Attached* attached_at(unsigned address) noexcept {
+  return address == endpoint_address(0, 0) ? attached : nullptr;
+}
+
+/// Zero bytes are entries, and take memory once they are touched.
 std::byte* make_table(unsigned endpoint_address) {
-  if (!is_published_once(endpoint_address)) return new std::byte[entry_bytes * gex_proc_.jobsize]();
-  os::Mapping mapping = process().neighborhood.job_tables()->map_segments();
-  if (!mapping) fatal_system("cannot map the table of segments", errno);
+  entry_bytes = sizeof(KeptSegment) + bytes_of_key();
+  if (is_published_once(endpoint_address)) attached = new Attached();
+  os::Mapping mapping = os::Mapping::anonymous(entry_bytes * gex_proc_.jobsize);
+  if (!mapping) fatal_system("cannot map a table of segments", errno);
   return mapping.release().data();
 }
 
-PublishedSegment& entry_for_writing(unsigned endpoint_address, gex_Rank_t jobrank) {
+KeptSegment& entry_at(unsigned endpoint_address, gex_Rank_t jobrank) {
   const std::lock_guard lock(making_tables);
   std::atomic<std::byte*>& table = tables[endpoint_address];
-  if (table.load(std::memory_order_relaxed) == nullptr) {
-    entry_bytes = bytes_of_entry();
-    // Release: a thread that finds the table finds empty entries.
+  // Release: a thread that finds the table finds empty entries.
+  if (table.load(std::memory_order_relaxed) == nullptr)
     table.store(make_table(endpoint_address), std::memory_order_release);
-  }
   return entry_of(table.load(std::memory_order_relaxed), jobrank);
+}
+
+/// Requires that nothing uses the entry meanwhile.
+void keep(KeptSegment& entry, const PublishedSegment& segment) noexcept {
+  entry.segment = segment;
+  entry.has_key = 0;
+  entry.is_kept = 1;
 }
 
 }  // namespace
 
-const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept {
-  static constinit const PublishedSegment none;
+PublishedSegment published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept {
   // A TM-pair is a value, and may name an endpoint that does not exist.
-  if (endpoint_address >= endpoint_addresses) return none;
+  if (endpoint_address >= endpoint_addresses || jobrank >= gex_proc_.jobsize) return {};
   std::byte* const table = tables[endpoint_address].load(std::memory_order_acquire);
-  return table != nullptr && jobrank < gex_proc_.jobsize ? entry_of(table, jobrank) : none;
+  if (table == nullptr) return {};
+  const KeptSegment& entry = entry_of(table, jobrank);
+  if (entry.is_kept == 0) {
+    const Attached* const shared = attached_at(endpoint_address);
+    return shared != nullptr ? shared->of(jobrank) : PublishedSegment();
+  }
+  PublishedSegment segment = entry.segment;
+  // Acquire: the key was written before.
+  if (__atomic_load_n(&entry.has_key, __ATOMIC_ACQUIRE) != 0) segment.key = &entry + 1;
+  return segment;
 }
 
 void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segment) noexcept {
-  entry_for_writing(endpoint_address, gex_proc_.jobrank) = segment;
+  keep(entry_at(endpoint_address, gex_proc_.jobrank), segment);
 }
 
 void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
@@ -90,7 +188,7 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
     publish_own_segment(endpoint_address, segment);
     return;
   }
-  PublishedSegment& entry = entry_for_writing(endpoint_address, jobrank);
+  KeptSegment& entry = entry_at(endpoint_address, jobrank);
   shm::Neighborhood& neighborhood = process().neighborhood;
   const std::unique_lock lock(mapping_segments);
   if (size != 0 && offset != not_shared && neighborhood.contains(jobrank)) {
@@ -101,24 +199,26 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
             os::format_bytes(size).c_str(), std::strerror(error));
     }
   }
-  // Nothing is written where that would change nothing: the page may be the neighborhood's.
-  if (segment.mapped == nullptr && entry == segment) return;
+  // What the neighborhood has already takes no entry of the process's.
+  if (segment.mapped == nullptr && published_segment(endpoint_address, jobrank) == segment) return;
+  const PublishedSegment before = entry.is_kept != 0 ? entry.segment : PublishedSegment();
   // Only now, so that a segment which has not changed keeps its mapping.
-  if (entry.mapped != nullptr) {
-    unpin_memory(entry.mapped);
-    neighborhood.unmap_segment(entry.mapped);
+  if (before.mapped != nullptr) {
+    unpin_memory(before.mapped);
+    neighborhood.unmap_segment(before.mapped);
   }
-  if (entry.reached != nullptr)
-    memory_class(entry.reached_by->kind).sharing->close({entry.reached, entry.reached_by});
-  entry = segment;
+  if (before.reached != nullptr)
+    memory_class(before.reached_by->kind).sharing->close({before.reached, before.reached_by});
+  keep(entry, segment);
 }
 
 void publish_reached(unsigned endpoint_address, gex_Rank_t jobrank,
                      const OpenedMemory& opened) noexcept {
-  PublishedSegment& entry = entry_for_writing(endpoint_address, jobrank);
+  KeptSegment& entry = entry_at(endpoint_address, jobrank);
   const std::unique_lock lock(mapping_segments);
-  entry.reached = opened.reached;
-  entry.reached_by = opened.by;
+  if (entry.is_kept == 0) keep(entry, published_segment(endpoint_address, jobrank));
+  entry.segment.reached = opened.reached;
+  entry.segment.reached_by = opened.by;
 }
 
 MappedSegments::MappedSegments() noexcept {
@@ -138,8 +238,14 @@ std::byte* MappedSegments::find(gex_Rank_t jobrank, std::uint64_t offset,
 
 void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
                  std::span<const std::byte> key) noexcept {
-  PublishedSegment& entry = entry_for_writing(endpoint_address, jobrank);
-  if (entry.has_key != 0 && std::memcmp(&entry + 1, key.data(), key.size()) == 0) return;
+  KeptSegment& entry = entry_at(endpoint_address, jobrank);
+  const PublishedSegment before = published_segment(endpoint_address, jobrank);
+  if (before.key != nullptr && std::memcmp(before.key, key.data(), key.size()) == 0) return;
+  if (entry.is_kept == 0) {
+    PublishedSegment without_key = before;
+    without_key.key = nullptr;
+    keep(entry, without_key);
+  }
   std::memcpy(&entry + 1, key.data(), key.size());
   // Release: the key is there before.
   __atomic_store_n(&entry.has_key, 1, __ATOMIC_RELEASE);
@@ -147,33 +253,16 @@ void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
 
 bool is_published_once(unsigned address) noexcept {
   return address == endpoint_address(0, 0) && process().neighborhood.job_tables() != nullptr &&
-         bytes_of_entry() <= shm::JobTables::max_segment_entry;
+         Attached::width() <= shm::RankColumns::max_width;
 }
 
 void fill_published(const std::function<AttachedSegment(gex_Rank_t jobrank)>& segment_of) {
-  const std::size_t stride = bytes_of_entry();
-  std::vector<std::byte> entries(stride * gex_proc_.jobsize);
-  const auto write = [&] {
-    const int error = process().neighborhood.job_tables()->fill_segments(entries);
-    if (error != 0) fatal_system("cannot write the table of segments", error);
-  };
-  const auto entry = [&](gex_Rank_t jobrank) -> PublishedSegment& {
-    return *reinterpret_cast<PublishedSegment*>(entries.data() + jobrank * stride);
-  };
-  std::vector<bool> has_key(gex_proc_.jobsize);
-  for (gex_Rank_t jobrank = 0; jobrank < gex_proc_.jobsize; ++jobrank) {
-    const AttachedSegment segment = segment_of(jobrank);
-    entry(jobrank).owner_address = segment.owner_address;
-    entry(jobrank).size = segment.size;
-    entry(jobrank).kind = segment.kind;
-    std::ranges::copy(segment.key, reinterpret_cast<std::byte*>(&entry(jobrank) + 1));
-    has_key[jobrank] = !segment.key.empty();
-  }
-  write();
-  // Others' handlers may use the entries: keys are there before the entries have them.
+  std::vector<AttachedSegment> segments;
+  segments.reserve(gex_proc_.jobsize);
   for (gex_Rank_t jobrank = 0; jobrank < gex_proc_.jobsize; ++jobrank)
-    entry(jobrank).has_key = has_key[jobrank] ? 1 : 0;
-  if (std::ranges::any_of(has_key, std::identity())) write();
+    segments.push_back(segment_of(jobrank));
+  entry_at(endpoint_address(0, 0), gex_proc_.jobrank);
+  attached->fill(segments);
   // Release: who sees the count sees the entries.
   process().neighborhood.job_table_fills().fetch_add(1, std::memory_order_release);
   ring_neighbors();

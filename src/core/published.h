@@ -5,8 +5,8 @@
 //
 // An endpoint's own entry is read by any thread; it is written while that endpoint is idle.
 //
-// What Attach publishes of the first client's ranks is kept once in a neighborhood (shm/
-// job_tables.h): a process has of its own the entries of its neighbors, and what is published
+// What Attach publishes of the first client's ranks is kept once in a neighborhood
+// (shm/job_tables.h): a process has entries of its own for its neighbors, and for what is published
 // otherwise.
 
 #include <gasnetex.h>
@@ -30,8 +30,8 @@ struct PublishedSegment {
   std::byte* reached = nullptr;
   const MemoryKind* reached_by = nullptr;
   net::MemoryKind kind = net::host_memory;
-  /// The network's one-sided operations reach it, by the key behind the entry.
-  std::uint32_t has_key = 0;
+  /// The network's, which stays where it is; null: its one-sided operations do not reach it.
+  const void* key = nullptr;
 
   bool operator==(const PublishedSegment&) const = default;
   std::intptr_t displacement() const noexcept {
@@ -45,21 +45,12 @@ struct PublishedSegment {
   }
 };
 
-/// The entry of the endpoint with that address (endpoint_address in core/endpoint_address.h) in
+/// The segment of the endpoint with that address (endpoint_address in core/endpoint_address.h) in
 /// that process; size 0 before it was published here.
-const PublishedSegment& published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept;
+PublishedSegment published_segment(unsigned endpoint_address, gex_Rank_t jobrank) noexcept;
 
 /// The offset of memory that is not in shared memory.
 inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};
-
-static_assert(sizeof(PublishedSegment) % 8 == 0, "a key lies behind it");
-
-/// The network's key for a segment, or null: the network's one-sided operations do not reach it.
-/// `segment`: what `published_segment` returns, no copy of it.
-inline const void* key_of(const PublishedSegment& segment) noexcept {
-  // Acquire: the key was written before.
-  return __atomic_load_n(&segment.has_key, __ATOMIC_ACQUIRE) != 0 ? &segment + 1 : nullptr;
-}
 
 /// Records what a process bound, in the place of what was published before; the displacement arrays
 /// are rewritten by `refresh_displacements`. A neighbor's segment is mapped here as long as it is
@@ -97,7 +88,8 @@ void publish_key(unsigned endpoint_address, gex_Rank_t jobrank,
 
 /// Returns true if a neighborhood keeps what Attach publishes of that endpoint once, for all ranks:
 /// the member that leads it fills that in, and the others wait until it has. Equal in all ranks.
-/// Each of them then publishes all of it all the same, which takes memory only for neighbors.
+/// Each of them then publishes all of it all the same, which takes memory only for neighbors. Of
+/// others there are 8 bytes in the neighborhood, and the sizes, kinds and keys if they differ.
 bool is_published_once(unsigned endpoint_address) noexcept;
 /// A segment as Attach publishes it.
 struct AttachedSegment {

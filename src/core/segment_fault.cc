@@ -49,7 +49,7 @@ void explain(std::uintptr_t address) noexcept {
   for (const std::uint32_t rank : process().neighborhood.members()) {
     if (rank == gex_proc_.jobrank) continue;
     for (unsigned endpoint = 0; endpoint < endpoint_addresses; ++endpoint) {
-      const PublishedSegment& segment = published_segment(endpoint, rank);
+      const PublishedSegment segment = published_segment(endpoint, rank);
       if (segment.mapped == nullptr) continue;
       const std::uintptr_t target = address - static_cast<std::uintptr_t>(segment.displacement());
       if (!segment.contains(target, 1)) explain_target(rank, segment, target);

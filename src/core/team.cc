@@ -132,9 +132,13 @@ void Team::refresh_displacements() noexcept {
   // Inline code copies, and the local memory of an endpoint with another kind of segment is of that
   // kind.
   const bool copies = endpoint->segment == nullptr || endpoint->segment->kind == nullptr;
-  for (gex_Rank_t r = 0; r < size; ++r)
+  const shm::Neighborhood& neighborhood = process().neighborhood;
+  for (gex_Rank_t r = 0; r < size; ++r) {
+    // Nothing of others is ever mapped.
+    if (!neighborhood.contains(jobrank_of(r))) continue;
     set_displacement(displacement[r],
                      copies ? segment_of(r).displacement() : std::intptr_t{GEX_NOT_MAPPED_});
+  }
   if (by_jobrank_.empty()) return;
   for (gex_Rank_t r = 0; r < size; ++r)
     if (primordial_rank_of(jobrank_of(r)) == r)

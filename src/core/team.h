@@ -125,7 +125,7 @@ class Team : public TeamRecord,
   }
 
   /// The segment that a member has published, as it was received here.
-  const PublishedSegment& segment_of(gex_Rank_t member) const noexcept {
+  PublishedSegment segment_of(gex_Rank_t member) const noexcept {
     return published_segment(endpoint_address(client->index, endpoint_of(member)),
                              jobrank_of(member));
   }
@@ -183,7 +183,7 @@ struct Target {
   gex_Rank_t jobrank;
   gex_EP_Index_t endpoint;
 
-  const PublishedSegment& segment() const noexcept {
+  PublishedSegment segment() const noexcept {
     return published_segment(endpoint_address(local_endpoint->client->index, endpoint), jobrank);
   }
 };

@@ -120,7 +120,7 @@ int request_after_put(const Target& target, am::Outbound& message, bool immediat
 void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
   const Endpoints ends = token->header.endpoints();
   const gex_Rank_t requester = token->header.source;
-  const PublishedSegment& segment = segment_of_requester(token);
+  const PublishedSegment segment = segment_of_requester(token);
   require_inside(segment, requester, message.destination, message.size);
   defer_message(message, /*is_reply=*/true, *token,
                 transfer_to(token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source()),

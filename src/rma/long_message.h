@@ -37,7 +37,7 @@ void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept;
 }  // namespace detail
 
 /// The segment into which a long reply to that request goes.
-inline const PublishedSegment& segment_of_requester(gex_Token_t token) noexcept {
+inline PublishedSegment segment_of_requester(gex_Token_t token) noexcept {
   return published_segment(token->header.endpoints().source_address(), token->header.source);
 }
 

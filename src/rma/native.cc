@@ -106,7 +106,7 @@ int inject(Injection injection, bool immediate) noexcept {
 }  // namespace
 
 void find_key(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
-  transfer.key = key_of(segment);
+  transfer.key = segment.key;
   if (transfer.key == nullptr) return;
   transfer.native = process().conduit->put != nullptr &&
                     (kind_at(transfer.local) == nullptr || is_reached_locally(transfer));

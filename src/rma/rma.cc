@@ -125,7 +125,7 @@ std::uint32_t parts_of_put(const ResolvedTransfer& transfer) noexcept {
 ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
                                   std::size_t size, gex_Flags_t flags, Call call) noexcept {
   const Target target = resolve(tm, rank);
-  const PublishedSegment& segment = target.segment();
+  const PublishedSegment segment = target.segment();
   ResolvedTransfer transfer;
   transfer.call = call;
   transfer.local_endpoint = target.local_endpoint;

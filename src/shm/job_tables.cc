@@ -18,9 +18,9 @@ struct Offsets {
   std::uint64_t segments;
   std::uint64_t end;
 
-  explicit constexpr Offsets(std::uint64_t ranks) noexcept
+  explicit Offsets(std::uint64_t ranks) noexcept
       : segments(page + round_up(ranks * sizeof(std::intptr_t), page)),
-        end(segments + round_up(ranks * JobTables::max_segment_entry, page)) {}
+        end(segments + RankColumns::max_bytes(static_cast<std::uint32_t>(ranks))) {}
 };
 
 }  // namespace
@@ -47,8 +47,8 @@ os::Mapping JobTables::map_segments() const noexcept {
   return mapping;
 }
 
-int JobTables::fill_segments(std::span<const std::byte> entries) const noexcept {
-  return os::write_at(file_, offset_ + Offsets(ranks_).segments, entries);
+std::uint64_t JobTables::segments_offset() const noexcept {
+  return offset_ + Offsets(ranks_).segments;
 }
 
 }  // namespace gex::shm

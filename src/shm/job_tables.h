@@ -13,13 +13,12 @@
 #include <span>
 
 #include "base/os_mapping.h"
+#include "shm/rank_columns.h"
 
 namespace gex::shm {
 
 class JobTables {
  public:
-  /// Bytes of the longest entry in the table of segments.
-  static constexpr std::size_t max_segment_entry = 256;
   static constexpr std::size_t page_bytes = 4096;
 
   /// Bytes that the tables of so many ranks take in the file.
@@ -36,14 +35,17 @@ class JobTables {
   /// A page, which is the caller's to use, and behind it a displacement for each rank, all
   /// GEX_NOT_MAPPED_. Empty with errno on failure, as are the following.
   os::Mapping map_displacements() const noexcept;
-  /// Room for an entry of a segment for each rank, at first zero bytes.
+  /// Segments that all ranks attach, in columns of the caller's; at first zero bytes.
   os::Mapping map_segments() const noexcept;
-
-  /// By one member: replaces the first bytes of the table of segments, in pages to which a process
-  /// has not written. 0 or an error.
-  int fill_segments(std::span<const std::byte> entries) const noexcept;
+  /// By one member: writes a column of it. 0 or an error.
+  int write_segments(const RankColumns& columns, std::size_t column,
+                     std::span<const std::byte> values) const {
+    return columns.write(file_, segments_offset(), column, values);
+  }
 
  private:
+  std::uint64_t segments_offset() const noexcept;
+
   int file_;
   std::uint64_t offset_;
   std::uint32_t ranks_;

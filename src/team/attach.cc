@@ -353,7 +353,7 @@ int announce_outcomes(const Attaching& own) {
     return own.refuse();
   }
   share_in_neighborhood(team, [&](gex_Rank_t rank) {
-    const PublishedSegment& published = team.segment_of(rank);
+    const PublishedSegment published = team.segment_of(rank);
     return AttachedSegment{published.owner_address, published.size, published.kind,
                            outcomes.of(rank).key};
   });

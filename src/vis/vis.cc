@@ -164,7 +164,7 @@ std::byte* mapped_range(const VisRequest& request, std::uintptr_t start,
                         std::size_t bytes) noexcept {
   if (observed() || has_other_kinds()) [[unlikely]]
     return nullptr;
-  const PublishedSegment& segment = resolve(request.tm, request.rank).segment();
+  const PublishedSegment segment = resolve(request.tm, request.rank).segment();
   const bool is_mapped = segment.mapped != nullptr && segment.contains(start, bytes);
   return is_mapped ? segment.mapped + (start - segment.owner_address) : nullptr;
 }

@@ -28,7 +28,7 @@ TEST(PublishedSegments, AreWhereTheirOwnersHaveThemAndMappedForNeighbors) {
   *own_segment() = static_cast<std::byte>(rank() + 1);
   barrier();
   for (gex_Rank_t peer = 0; peer < size(); ++peer) {
-    const PublishedSegment& segment = published_segment(conformance::endpoint()->address(), peer);
+    const PublishedSegment segment = published_segment(conformance::endpoint()->address(), peer);
     const auto start = reinterpret_cast<std::uintptr_t>(segment_of(peer));
     EXPECT_EQ(segment.owner_address, start);
     EXPECT_TRUE(segment.contains(start + segment.size - 1, 1));
@@ -36,7 +36,7 @@ TEST(PublishedSegments, AreWhereTheirOwnersHaveThemAndMappedForNeighbors) {
     EXPECT_FALSE(segment.contains(start - 1, 1));
     if (!process().neighborhood.contains(peer)) {
       EXPECT_EQ(segment.displacement(), GEX_NOT_MAPPED_);
-      EXPECT_NE(key_of(segment), nullptr) << "the network's";
+      EXPECT_NE(segment.key, nullptr) << "the network's";
       continue;
     }
     ASSERT_NE(segment.mapped, nullptr);
