@@ -35,16 +35,16 @@ class Credits {
   static constexpr std::uint32_t max_per_message = std::numeric_limits<std::uint16_t>::max();
 
   /// Before any other function, by any threads with equal arguments. `share`: how many there are at
-  /// first, at least 1; `max`: with all that can be lent.
-  void start(std::uint32_t share, std::uint32_t max) noexcept {
+  /// first, at least 1; `max`: with all that can be lent. Returns true to the first of them.
+  bool start(std::uint32_t share, std::uint32_t max) noexcept {
     GEX_ASSERT(share != 0 && share <= max);
     share_.store(std::min(share, limit), std::memory_order_relaxed);
     max_.store(std::min(max, limit), std::memory_order_relaxed);
     std::uint64_t not_started = 0;
     // Release: a thread that finds this finds the others. Only the first counts, since credits may
     // be out by then.
-    state_.compare_exchange_strong(not_started, both(std::min(share, limit)),
-                                   std::memory_order_release, std::memory_order_relaxed);
+    return state_.compare_exchange_strong(not_started, both(std::min(share, limit)),
+                                          std::memory_order_release, std::memory_order_relaxed);
   }
   /// Zero bits are credits that were not started. Acquire.
   bool is_started() const noexcept { return state_.load(std::memory_order_acquire) != 0; }

@@ -56,7 +56,6 @@ class Lender {
     division_ = division;
     bank_ = division.bank;
     loans_ = ZeroedTable<Loan>(division.bank != 0 ? peers : 0);
-    queue_ = ZeroedTable<std::uint32_t>(loans_.size());
   }
 
   /// Returns true if credits are lent at all; otherwise no other function is called.
@@ -92,7 +91,7 @@ class Lender {
   std::uint32_t pick_reclaim_peer(std::uint32_t starved) noexcept {
     const std::lock_guard guard(lock_);
     bool starved_was_next = false;
-    while (queued_ != 0) {
+    while (first_ != no_peer) {
       const std::uint32_t peer = leave_queue();
       Loan& loan = loans_[peer];
       // It has given all back since.
@@ -132,6 +131,7 @@ class Lender {
   struct Loan {
     std::atomic<std::uint32_t> unreported;
     std::uint32_t lent;
+    std::uint32_t next;  ///< behind it in the queue, if it is there
     bool asked;
     bool queued;
   };
@@ -140,17 +140,15 @@ class Lender {
   void queue(std::uint32_t peer) noexcept {
     Loan& loan = loans_[peer];
     if (loan.queued || loan.asked || loan.lent == 0) return;
-    GEX_ASSERT(queued_ < queue_.size());
     loan.queued = true;
-    std::size_t end = first_ + queued_++;
-    if (end >= queue_.size()) end -= queue_.size();
-    queue_[end] = peer;
+    loan.next = no_peer;
+    (first_ == no_peer ? first_ : loans_[last_].next) = peer;
+    last_ = peer;
   }
   std::uint32_t leave_queue() noexcept {
-    GEX_ASSERT(queued_ != 0);
-    const std::uint32_t peer = queue_[first_];
-    if (++first_ == queue_.size()) first_ = 0;
-    --queued_;
+    const std::uint32_t peer = first_;
+    GEX_ASSERT(peer != no_peer);
+    first_ = loans_[peer].next;
     loans_[peer].queued = false;
     return peer;
   }
@@ -158,9 +156,9 @@ class Lender {
   Division division_{};
   ZeroedTable<Loan> loans_;  ///< by peer
   std::uint32_t bank_ = 0;
-  ZeroedTable<std::uint32_t> queue_;  ///< a ring of peers to be asked, each at most once
-  std::size_t first_ = 0;
-  std::size_t queued_ = 0;
+  // The queue of peers to be asked, each at most once; `last_` counts only if there are any.
+  std::uint32_t first_ = no_peer;
+  std::uint32_t last_ = no_peer;
   SpinLock lock_;
 };
 

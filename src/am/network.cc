@@ -17,6 +17,7 @@
 #include "am/wire.h"
 #include "base/error.h"
 #include "base/immortal.h"
+#include "base/met_ranks.h"
 #include "base/spin.h"
 #include "base/spin_lock.h"
 #include "base/zeroed_table.h"
@@ -48,6 +49,7 @@ struct Network {
   const net::Conduit* conduit = nullptr;
   std::size_t max_message = 0;
   ZeroedTable<Credits> peers;  ///< by jobrank; those not started of ranks that are silent
+  MetRanks met;                ///< whose credits are started
   Division division;
   Lender lender;
   /// This process may still borrow so many credits: its peers' replies have as much room here as
@@ -74,8 +76,9 @@ Network& network() noexcept {
 Credits& credits_of(gex_Rank_t jobrank) noexcept {
   Network& self = network();
   Credits& credits = self.peers[jobrank];
-  if (!credits.is_started()) [[unlikely]]
-    credits.start(self.division.share, self.division.max);
+  if (!credits.is_started()) [[unlikely]] {
+    if (credits.start(self.division.share, self.division.max)) self.met.add(jobrank);
+  }
   return credits;
 }
 
@@ -85,11 +88,11 @@ bool may_borrow(gex_Rank_t jobrank) noexcept {
   Network& self = network();
   if (self.borrowable.load(std::memory_order_relaxed) != 0) return true;
   const std::size_t first = self.give_up_next.fetch_add(1, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < self.peers.size(); ++i) {
-    const std::size_t other = (first + i) % self.peers.size();
+  const std::size_t count = self.met.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t other = self.met[(first + i) % count];
     Credits& peer = self.peers[other];
-    const bool may_have = other != jobrank && peer.is_started();
-    const std::uint32_t given_up = may_have ? peer.give_up_borrowed() : 0;
+    const std::uint32_t given_up = other != jobrank ? peer.give_up_borrowed() : 0;
     if (given_up == 0) continue;
     peer.return_later(given_up);
     self.borrowable.fetch_add(given_up, std::memory_order_relaxed);

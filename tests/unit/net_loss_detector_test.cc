@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace gex::net {
 namespace {
@@ -46,6 +48,19 @@ class LossDetectorTest : public testing::Test {
 
 TEST_F(LossDetectorTest, AsksNoRankWithoutMessages) {
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(asked());
+}
+
+TEST(LossDetectorOfMany, LooksAtThoseAloneToWhichSomethingWasSent) {
+  constexpr std::uint32_t ranks = 1'000'000;
+  LossDetector many(ranks, /*threaded=*/true);
+  for (const std::uint32_t peer : {999'999U, 3U, 999'999U, 70'000U, 3U}) many.sent(peer);
+  ASSERT_EQ(many.sent_to().size(), 3U);
+  std::vector<std::uint32_t> asked;
+  many.ask_when_due(second, [&](std::uint32_t peer, const Tally&) {
+    asked.push_back(peer);
+    return true;
+  });
+  EXPECT_EQ(asked, (std::vector{999'999U, 3U, 70'000U}));
 }
 
 TEST_F(LossDetectorTest, AsksOnceForWhatHasCome) {

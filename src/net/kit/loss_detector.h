@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/cache_line.h"
+#include "base/met_ranks.h"
 #include "base/zeroed_table.h"
 #include "net/kit/stamp.h"
 
@@ -40,19 +41,22 @@ class LossDetector {
   /// `patience`: rounds more, for networks that keep no order and may send a message again after
   /// seconds.
   LossDetector(std::size_t ranks, bool threaded, std::uint32_t patience = 0)
-      : peers_(ranks), threaded_(threaded), patience_(patience) {}
+      : peers_(ranks), sent_to_(threaded), threaded_(threaded), patience_(patience) {}
 
   /// Counts a message to that rank; called after it was handed to the provider.
   void sent(std::uint32_t peer) noexcept {
     // Relaxed: a count.
     std::atomic<std::uint64_t>& count = peers_[peer].sent;
-    if (threaded_)
-      count.fetch_add(1, std::memory_order_relaxed);
-    else
-      count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    const std::uint64_t before = threaded_ ? count.fetch_add(1, std::memory_order_relaxed)
+                                           : count.load(std::memory_order_relaxed);
+    if (!threaded_) count.store(before + 1, std::memory_order_relaxed);
+    if (before == 0) [[unlikely]]
+      sent_to_.add(peer);
   }
   /// One has come from it.
   void received(std::uint32_t peer) noexcept { ++peers_[peer].received; }
+  /// The ranks to which any was sent.
+  const MetRanks& sent_to() const noexcept { return sent_to_; }
 
   /// Calls `ask(peer, question)` for all that are to be asked now; false: the question could not be
   /// sent.
@@ -60,7 +64,8 @@ class LossDetector {
   void ask_when_due(std::uint64_t now_ns, Ask ask) {
     if (now_ns < next_look_ns_) return;
     next_look_ns_ = now_ns + shortest_interval_ns;
-    for (std::uint32_t rank = 0; rank < peers_.size(); ++rank) {
+    for (std::size_t i = 0; i < sent_to_.size(); ++i) {
+      const std::uint32_t rank = sent_to_[i];
       PeerCounts& peer = peers_[rank];
       const std::uint64_t sent = peer.sent.load(std::memory_order_relaxed);
       if (sent == peer.confirmed || now_ns < peer.next_ns) continue;
@@ -126,6 +131,7 @@ class LossDetector {
   };
 
   ZeroedTable<PeerCounts> peers_;
+  MetRanks sent_to_;
   bool threaded_;
   std::uint32_t patience_;
   std::uint64_t next_look_ns_ = 0;

@@ -117,8 +117,6 @@ void Network::give_back(SendBuffer& buffer) {
 SendResult Network::send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces) {
   const std::size_t size = buffers_.size_to(peer, pieces);
   const Stamp stamp = Stamp::of(host_.cookie, host_.rank, static_cast<Kind>(channel), size);
-  // Relaxed: read when this rank leaves, which is after all sends.
-  peers_[peer].spoken_to.store(true, std::memory_order_relaxed);
   if (sizeof stamp + filled_up(size) <= inject_limit_ && buffers_.built(pieces) == nullptr) {
     alignas(message_alignment) std::byte small[max_injected];
     std::memcpy(small, &stamp, sizeof stamp);
@@ -469,10 +467,9 @@ void Network::deliver(Channel channel, const Arrival& arrival) {
 void Network::begin_to_leave() {
   leaving_ = true;
   // What was injected has no completion; it precedes the farewell on its way.
-  for (std::uint32_t peer = 0; peer < host_.size; ++peer) {
-    if (!peers_[peer].spoken_to.load(std::memory_order_relaxed)) continue;
-    send_own(Kind::farewell, peer, endpoint_.message_route(peer));
-  }
+  const MetRanks& peers = losses_.sent_to();
+  for (std::size_t i = 0; i < peers.size(); ++i)
+    send_own(Kind::farewell, peers[i], endpoint_.message_route(peers[i]));
 }
 
 void Network::finish_leaving() const {

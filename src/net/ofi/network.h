@@ -109,7 +109,6 @@ class Network {
 
  private:
   struct alignas(64) PeerState {
-    std::atomic<bool> spoken_to{false};
     std::uint64_t refused_in_round = 0;  ///< round of retries in which it took no more
     std::uint32_t tallies = 0;           ///< that have not gone yet; as `progress`, one thread's
   };
