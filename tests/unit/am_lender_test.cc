@@ -8,6 +8,7 @@
 
 #include "am/credits.h"
 #include "base/random.h"
+#include "net/kit/channel_buffers.h"
 
 namespace gex::am {
 namespace {
@@ -36,6 +37,26 @@ TEST(Division, SharesHalfAndLendsTheRest) {
           EXPECT_EQ(division.share * peers + division.bank, total);
         }
       }
+}
+
+TEST(Division, LeavesLivePeersAsMuchHoweverManyAreSilent) {
+  for (const std::uint32_t ranks : {1'024U, 2'049U, 16'384U}) {
+    const std::uint32_t total = net::total_channel_depth(ranks);
+    const Division division = divide(net::channel_depth, total, ranks - 1);
+    EXPECT_EQ(division.share, 1U) << "of a silent peer";
+    EXPECT_GE(division.bank, 2'048U);
+    Lender lender;
+    lender.start(division, ranks);
+    // The first request is the silent peer's one; who has more to send soon has all that one may.
+    constexpr std::uint32_t live = 64;
+    std::uint32_t steps = 0;
+    for (std::uint32_t lent = division.share; lent < division.max; ++steps) {
+      for (std::uint32_t peer = 0; peer < live; ++peer) EXPECT_TRUE(lender.lend(ranks - 1 - peer));
+      lent += lender.take_unreported(ranks - 1);
+    }
+    EXPECT_EQ(steps, 5U);
+    EXPECT_EQ(lender.bank(), division.bank - live * (division.max - division.share));
+  }
 }
 
 class LenderTest : public testing::Test {

@@ -31,11 +31,12 @@
 
 namespace gex::net {
 
-/// Messages of one channel that one rank holds in buffers for another, and for all others.
+/// Messages of one channel that one rank holds in buffers for another, and for all others. One of
+/// each is promised to all of them at the start, however many are silent; what is there beside
+/// that is for those that send more (am/lender.h).
 inline constexpr std::uint32_t channel_depth = 32;
-/// One from each peer at least: what peers may send is promised to all of them at the start.
 constexpr std::uint32_t total_channel_depth(std::size_t ranks) noexcept {
-  return static_cast<std::uint32_t>(std::max<std::size_t>(2048, ranks));
+  return 2048 + static_cast<std::uint32_t>(ranks);
 }
 
 /// The room of a buffer, in bytes.

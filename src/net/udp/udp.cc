@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/env_grammar.h"
 #include "net/host_addresses.h"
+#include "net/kit/channel_buffers.h"
 #include "net/kit/lanes.h"
 #include "net/kit/segments.h"
 #include "net/udp/digest.h"
@@ -38,9 +39,8 @@ namespace {
 constexpr std::size_t payload_room = 16384;
 constexpr std::size_t header_room = 256;
 constexpr std::size_t max_message = payload_room + header_room;
-/// Messages of a channel that one rank holds for another, and at least for all.
+/// Messages of a channel that one rank holds for another.
 constexpr std::uint32_t depth = 128;
-constexpr std::uint32_t total_depth = 2048;
 /// The least memory for what has arrived.
 constexpr std::size_t least_memory = std::size_t{8} << 20;
 constexpr std::size_t max_transfer = std::size_t{1} << 30;
@@ -362,7 +362,7 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   settings.max_message = max_message;
   settings.depth = common.depth;
   settings.covers_bulk = common.covers_bulk;
-  settings.total_depth = std::max({total_depth, common.depth, host.size});
+  settings.total_depth = std::max(total_channel_depth(host.size), common.depth);
   auto udp = std::make_unique<Udp>(host, Seal(common.key, fastest_digest(common.products)),
                                    settings, std::move(parts), std::move(place));
   if (!udp->has_memory()) error = "udp: no addresses are left for its buffers";
