@@ -60,15 +60,16 @@ std::string Domain::take_device_error() const {
 }
 
 bool Domain::insert_all(const std::byte* names, std::size_t stride, std::string& error) {
-  first_addresses_.resize(ranks_);
-  for (std::size_t rank = 0; rank < first_addresses_.size(); ++rank) {
+  std::vector<fi_addr_t> addresses(ranks_);
+  for (std::size_t rank = 0; rank < ranks_; ++rank) {
     const int inserted =
-        fi_av_insert(peers_.get(), names + rank * stride, 1, &first_addresses_[rank], 0, nullptr);
+        fi_av_insert(peers_.get(), names + rank * stride, 1, &addresses[rank], 0, nullptr);
     if (inserted == 1) continue;
     error = "fi_av_insert of rank " + std::to_string(rank) + ": " +
             (inserted < 0 ? error_text(inserted) : "refused");
     return false;
   }
+  first_addresses_ = SteppedTable(std::move(addresses));
   return true;
 }
 

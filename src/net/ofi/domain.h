@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/stepped_table.h"
 #include "net/ofi/fabric.h"
 #include "net/ofi/habits.h"
 
@@ -94,7 +95,7 @@ class Domain {
   Fid<fid_eq> events_;
   Fid<fid_domain> domain_;
   Fid<fid_av> peers_;
-  std::vector<fi_addr_t> first_addresses_;
+  SteppedTable<fi_addr_t> first_addresses_;
   const std::byte* scratch_places_ = nullptr;
   std::size_t scratch_stride_ = 0;
 };

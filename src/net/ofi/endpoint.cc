@@ -86,7 +86,7 @@ bool Endpoint::make(std::string& error) {
 }
 
 bool Endpoint::enable(std::string& error) {
-  routes_ = std::make_unique<Route[]>(domain_.ranks());
+  routes_ = ZeroedTable<Route>(domain_.ranks());
   std::size_t size = first_queue_size(info());
   while (!enable(size, error)) {
     size /= 2;
@@ -137,13 +137,6 @@ bool Endpoint::enable(std::size_t queue_size, std::string& error) {
 bool Endpoint::arm_wait() const noexcept {
   fid* queue = &completions_->fid;
   return fi_trywait(domain_.fabric(), &queue, 1) == FI_SUCCESS;
-}
-
-void Endpoint::use_first_addresses() noexcept {
-  for (std::uint32_t rank = 0; rank < domain_.ranks(); ++rank) {
-    set_message_route(rank, domain_.address_of(rank));
-    set_transfer_route(rank, domain_.address_of(rank));
-  }
 }
 
 std::vector<std::byte> Endpoint::name(std::string& error) const {

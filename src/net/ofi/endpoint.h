@@ -8,10 +8,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/zeroed_table.h"
 #include "net/ofi/domain.h"
 
 namespace gex::net::ofi {
@@ -54,25 +54,26 @@ class Endpoint {
   // Where messages, and one-sided operations, to a rank go; FI_ADDR_NOTAVAIL: not over this
   // endpoint. Any thread.
   fi_addr_t message_route(std::uint32_t rank) const noexcept {
-    return routes_[rank].messages.load(std::memory_order_acquire);
+    return route_of(routes_[rank].messages, rank);
   }
   fi_addr_t transfer_route(std::uint32_t rank) const noexcept {
-    return routes_[rank].transfers.load(std::memory_order_acquire);
+    return route_of(routes_[rank].transfers, rank);
   }
   /// Acquire and release: the address has been inserted before.
   void set_message_route(std::uint32_t rank, fi_addr_t address) noexcept {
-    routes_[rank].messages.store(address, std::memory_order_release);
+    routes_[rank].messages.store(address + 1, std::memory_order_release);
   }
   void set_transfer_route(std::uint32_t rank, fi_addr_t address) noexcept {
-    routes_[rank].transfers.store(address, std::memory_order_release);
+    routes_[rank].transfers.store(address + 1, std::memory_order_release);
   }
   /// The peer's first endpoint.
   const Place& scratch_place_of(std::uint32_t rank) const noexcept {
     return domain_.scratch_place_of(rank);
   }
   fi_addr_t first_address_of(std::uint32_t rank) const noexcept { return domain_.address_of(rank); }
-  /// Uses the first endpoint's addresses: all to the peers' first ones.
-  void use_first_addresses() noexcept;
+  /// This is the first endpoint, and leads to the peers' first ones. Before any other thread uses
+  /// it.
+  void use_first_addresses() noexcept { is_first_ = true; }
 
  private:
   /// Makes the endpoint, in place of the one before.
@@ -80,15 +81,22 @@ class Endpoint {
   /// Enables it with a completion queue of this size; after false `error` is set.
   bool enable(std::size_t queue_size, std::string& error);
 
+  /// Addresses plus 1; 0: none was set.
   struct Route {
-    std::atomic<fi_addr_t> messages{FI_ADDR_NOTAVAIL};
-    std::atomic<fi_addr_t> transfers{FI_ADDR_NOTAVAIL};
+    std::atomic<fi_addr_t> messages;
+    std::atomic<fi_addr_t> transfers;
   };
+  static_assert(FI_ADDR_NOTAVAIL + 1 == 0);
+  fi_addr_t route_of(const std::atomic<fi_addr_t>& set, std::uint32_t rank) const noexcept {
+    const fi_addr_t address = set.load(std::memory_order_acquire) - 1;
+    return address != FI_ADDR_NOTAVAIL || !is_first_ ? address : domain_.address_of(rank);
+  }
 
   const Domain& domain_;
   const bool wakes_;
-  std::unique_ptr<Route[]> routes_;
-  int wait_descriptor_ = -1;  ///< the queue's
+  bool is_first_ = false;
+  ZeroedTable<Route> routes_;  ///< by rank: those that differ from the first addresses
+  int wait_descriptor_ = -1;   ///< the queue's
   // The endpoint goes first.
   Fid<fid_cq> completions_;
   Fid<fid_ep> endpoint_;
