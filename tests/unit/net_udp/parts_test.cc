@@ -2,6 +2,7 @@
 // when, how messages and records share packets, and which peers are made.
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -248,31 +249,60 @@ std::size_t resident_bytes() {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
+/// Rank 0 of a million.
+struct OneOfAMillion {
+  SimulatedNetwork network{Faults{}};
+  Million job;
+  Host host{.version = interface_version,
+            .rank = 0,
+            .size = Million::count,
+            .threaded = 0,
+            .deliver = [](std::uint32_t, Channel, const void*, std::size_t) {},
+            .fatal = die};
+  std::unique_ptr<Socket> socket = network.open(0);
+  Seal seal{SipKey{1, 2}};
+  Segments segments{false};
+  Endpoint endpoint{host,
+                    *socket,
+                    seal,
+                    segments,
+                    [] {
+                      EndpointSettings settings;
+                      settings.max_message = 2000;
+                      settings.depth = 16;
+                      settings.total_depth = 4096;
+                      return settings;
+                    }(),
+                    job};
+
+  SendResult send(std::uint32_t to) {
+    const std::string text(100, 'x');
+    const Piece piece{text.data(), text.size()};
+    return endpoint.send(request_channel, to, {&piece, 1}, network.now);
+  }
+};
+
+TEST(Peers, TakeMemoryByHowManyOfThemAreLive) {
+  const auto heap_with = [](std::uint32_t live) {
+    const std::size_t before = mallinfo2().uordblks;
+    OneOfAMillion one;
+    for (std::uint32_t peer = 1; peer <= live; ++peer) EXPECT_EQ(one.send(15'000 * peer), sent);
+    EXPECT_EQ(one.endpoint.live_peers(), live);
+    return mallinfo2().uordblks - before;
+  };
+  const std::size_t of_one = heap_with(1);
+  constexpr std::size_t max_of_peer = 2048;
+  EXPECT_LE(heap_with(63), of_one + 62 * max_of_peer);
+}
+
 TEST(Peers, AreMadeWhenTheyAreFirstOfUseAndNotForUnauthenticatedDatagrams) {
-  SimulatedNetwork network(Faults{});
-  const Million job;
-  const Host host{.version = interface_version,
-                  .rank = 0,
-                  .size = Million::count,
-                  .threaded = 0,
-                  .deliver = [](std::uint32_t, Channel, const void*, std::size_t) {},
-                  .fatal = die};
-  const std::unique_ptr<Socket> socket = network.open(0);
-  const Seal seal{SipKey{1, 2}};
-  Segments segments(false);
-  EndpointSettings settings;
-  settings.max_message = 2000;
-  settings.depth = 16;
-  settings.total_depth = 4096;
   const std::size_t before = resident_bytes();
-  Endpoint endpoint(host, *socket, seal, segments, settings, job);
+  OneOfAMillion one;
+  Endpoint& endpoint = one.endpoint;
   ASSERT_TRUE(endpoint.has_memory());
   EXPECT_EQ(endpoint.live_peers(), 0U);
 
-  const std::string text(100, 'x');
-  const Piece piece{text.data(), text.size()};
-  for (const std::uint32_t to : {3U, 900'000U, 3U})
-    EXPECT_EQ(endpoint.send(request_channel, to, {&piece, 1}, network.now), sent);
+  for (const std::uint32_t to : {3U, 900'000U, 3U}) EXPECT_EQ(one.send(to), sent);
   EXPECT_EQ(endpoint.live_peers(), 2U);
   for (std::uint32_t i = 0; i < 100; ++i) {
     Header header{};
@@ -282,8 +312,8 @@ TEST(Peers, AreMadeWhenTheyAreFirstOfUseAndNotForUnauthenticatedDatagrams) {
     header.tag = i;
     std::vector<std::byte> datagram(sizeof header);
     std::memcpy(datagram.data(), &header, sizeof header);
-    network.inject(0, datagram, SimulatedNetwork::address_of(1), /*at_once=*/true);
-    endpoint.poll(1U << request_channel | 1U << reply_channel, 1, network.now);
+    one.network.inject(0, datagram, SimulatedNetwork::address_of(1), /*at_once=*/true);
+    endpoint.poll(1U << request_channel | 1U << reply_channel, 1, one.network.now);
   }
   EXPECT_EQ(endpoint.counts().unauthenticated, 100U);
   EXPECT_EQ(endpoint.live_peers(), 2U);
