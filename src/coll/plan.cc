@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
+#include <utility>
 
 namespace gex::coll {
 
@@ -45,7 +46,7 @@ struct Tree {
 
   /// The member at a vertex of a group's tree, and the group at a vertex of the tree of groups.
   gex_Rank_t member_at(std::uint32_t group, std::uint32_t vertex) const {
-    const auto& members = groups.members(group);
+    const Groups::Members members = groups.members(group);
     return members[(first_position(group) + vertex) % members.size()];
   }
   std::uint32_t group_at(std::uint32_t vertex) const {
@@ -53,7 +54,7 @@ struct Tree {
   }
   std::uint32_t member_vertex(gex_Rank_t rank) const {
     const std::uint32_t group = groups.group_of(rank);
-    const auto size = static_cast<std::uint32_t>(groups.members(group).size());
+    const std::uint32_t size = groups.members(group).size();
     return (groups.position_of(rank) + size - first_position(group)) % size;
   }
   std::uint32_t group_vertex(gex_Rank_t rank) const {
@@ -65,8 +66,7 @@ struct Tree {
 void add_children_in_group(std::vector<gex_Rank_t>& to, const Tree& tree, gex_Rank_t me) {
   if (tree.trees == Trees::between) return;
   const std::uint32_t group = tree.groups.group_of(me);
-  for_each_child(tree.member_vertex(me),
-                 static_cast<std::uint32_t>(tree.groups.members(group).size()),
+  for_each_child(tree.member_vertex(me), tree.groups.members(group).size(),
                  [&](std::uint32_t child) { to.push_back(tree.member_at(group, child)); });
 }
 
@@ -108,19 +108,47 @@ void in_order(const Groups& groups, bool ordered, Make make) {
 
 }  // namespace
 
-Groups::Groups(const std::vector<std::uint32_t>& neighborhood_of)
-    : places_(neighborhood_of.size()) {
+Groups::Groups(const std::vector<std::uint32_t>& neighborhood_of) {
+  const auto size = static_cast<gex_Rank_t>(neighborhood_of.size());
   std::unordered_map<std::uint32_t, std::uint32_t> group_of_neighborhood;
-  for (gex_Rank_t rank = 0; rank < neighborhood_of.size(); ++rank) {
+  std::vector<std::uint32_t> groups(size);
+  std::vector<std::uint32_t> sizes;
+  bool are_runs = true;
+  for (gex_Rank_t rank = 0; rank < size; ++rank) {
     const auto [found, added] = group_of_neighborhood.emplace(
-        neighborhood_of[rank], static_cast<std::uint32_t>(members_.size()));
-    if (added) members_.emplace_back();
-    const std::uint32_t group = found->second;
-    places_[rank] = {group, static_cast<std::uint32_t>(members_[group].size())};
-    members_[group].push_back(rank);
+        neighborhood_of[rank], static_cast<std::uint32_t>(sizes.size()));
+    if (added) sizes.push_back(0);
+    groups[rank] = found->second;
+    ++sizes[found->second];
     // A group that goes on after another has begun.
-    in_rank_order_ = in_rank_order_ && group + 1 == members_.size();
+    are_runs = are_runs && found->second + 1 == sizes.size();
   }
+  begins_.reserve(sizes.size() + 1);
+  begins_.push_back(0);
+  for (const std::uint32_t members : sizes) begins_.push_back(begins_.back() + members);
+  if (are_runs) return;
+  ranks_.resize(size);
+  std::vector<gex_Rank_t> next(begins_.begin(), begins_.end() - 1);
+  for (gex_Rank_t rank = 0; rank < size; ++rank) ranks_[next[groups[rank]]++] = rank;
+  group_of_ = std::move(groups);
+}
+
+std::uint32_t Groups::group_of(gex_Rank_t rank) const noexcept {
+  if (!in_rank_order()) return group_of_[rank];
+  const auto behind = std::upper_bound(begins_.begin(), begins_.end(), rank);
+  return static_cast<std::uint32_t>(behind - begins_.begin() - 1);
+}
+
+std::uint32_t Groups::position_of(gex_Rank_t rank) const noexcept {
+  const std::uint32_t group = group_of(rank);
+  if (in_rank_order()) return rank - begins_[group];
+  const auto begin = ranks_.begin() + begins_[group];
+  return static_cast<std::uint32_t>(
+      std::lower_bound(begin, ranks_.begin() + begins_[group + 1], rank) - begin);
+}
+
+std::size_t Groups::bytes() const noexcept {
+  return (begins_.capacity() + ranks_.capacity() + group_of_.capacity()) * sizeof begins_[0];
 }
 
 void Plan::clear() noexcept {

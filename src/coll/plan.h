@@ -18,36 +18,54 @@
 
 #include <gasnetex.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace gex::coll {
 
 /// The members of a team by neighborhood, each in rank order, the neighborhoods by their first
-/// member.
+/// member. Where each is a run of ranks there is an entry for each neighborhood, and none for
+/// members.
 class Groups {
  public:
   /// `neighborhood_of[rank]`: any number that members of the same neighborhood share.
   explicit Groups(const std::vector<std::uint32_t>& neighborhood_of);
 
-  std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(members_.size()); }
-  const std::vector<gex_Rank_t>& members(std::uint32_t group) const noexcept {
-    return members_[group];
+  /// Ranks of a group, rising.
+  class Members {
+   public:
+    Members(const gex_Rank_t* ranks, gex_Rank_t first, std::uint32_t size) noexcept
+        : ranks_(ranks), first_(first), size_(size) {}
+    std::uint32_t size() const noexcept { return size_; }
+    gex_Rank_t operator[](std::uint32_t position) const noexcept {
+      return ranks_ == nullptr ? first_ + position : ranks_[position];
+    }
+
+   private:
+    const gex_Rank_t* ranks_;  ///< null: a run of ranks
+    gex_Rank_t first_;
+    std::uint32_t size_;
+  };
+
+  std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(begins_.size() - 1); }
+  Members members(std::uint32_t group) const noexcept {
+    const gex_Rank_t begin = begins_[group];
+    return {in_rank_order() ? nullptr : ranks_.data() + begin, begin, begins_[group + 1] - begin};
   }
-  std::uint32_t group_of(gex_Rank_t rank) const noexcept { return places_[rank].group; }
-  std::uint32_t position_of(gex_Rank_t rank) const noexcept { return places_[rank].position; }
-  gex_Rank_t size() const noexcept { return static_cast<gex_Rank_t>(places_.size()); }
+  std::uint32_t group_of(gex_Rank_t rank) const noexcept;
+  std::uint32_t position_of(gex_Rank_t rank) const noexcept;
+  gex_Rank_t size() const noexcept { return begins_.back(); }
   /// Returns true if the order of groups and positions is that of the ranks.
-  bool in_rank_order() const noexcept { return in_rank_order_; }
+  bool in_rank_order() const noexcept { return ranks_.empty(); }
+  /// Bytes that its entries take.
+  std::size_t bytes() const noexcept;
 
  private:
-  struct Place {
-    std::uint32_t group;
-    std::uint32_t position;
-  };
-  std::vector<std::vector<gex_Rank_t>> members_;
-  std::vector<Place> places_;
-  bool in_rank_order_ = true;
+  std::vector<gex_Rank_t> begins_;  ///< of groups among all their members, and the end
+  // Empty where groups are runs of ranks.
+  std::vector<gex_Rank_t> ranks_;        ///< members, group by group
+  std::vector<std::uint32_t> group_of_;  ///< by rank
 };
 
 struct Plan {

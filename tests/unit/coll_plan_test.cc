@@ -254,6 +254,33 @@ TEST(Plan, QuickReductionTakesLogarithmicallyManyRounds) {
   }
 }
 
+TEST(Groups, ThatAreRunsOfRanksTakeAnEntryEachAndOthersEightBytesAMember) {
+  constexpr gex_Rank_t ranks = 16'384;
+  constexpr gex_Rank_t hosts = 128;
+  Layout by_block(ranks);
+  Layout cyclic(ranks);
+  for (gex_Rank_t rank = 0; rank < ranks; ++rank) {
+    by_block[rank] = rank / (ranks / hosts);
+    cyclic[rank] = rank % hosts;
+  }
+  const Groups runs(by_block);
+  const Groups others(cyclic);
+  EXPECT_EQ(runs.bytes(), 4 * (hosts + 1));
+  EXPECT_EQ(others.bytes(), 4 * (hosts + 1) + 8 * ranks);
+  EXPECT_TRUE(runs.in_rank_order());
+  EXPECT_FALSE(others.in_rank_order());
+  for (const Groups* groups : {&runs, &others}) {
+    ASSERT_EQ(groups->count(), hosts);
+    ASSERT_EQ(groups->size(), ranks);
+    for (gex_Rank_t rank = 0; rank < ranks; ++rank) {
+      const std::uint32_t group = groups->group_of(rank);
+      ASSERT_EQ(group, (groups == &runs ? by_block : cyclic)[rank]);
+      ASSERT_EQ(groups->members(group).size(), ranks / hosts);
+      ASSERT_EQ(groups->members(group)[groups->position_of(rank)], rank);
+    }
+  }
+}
+
 /// In each neighborhood the root, or else the lowest.
 std::vector<gex_Rank_t> leaders_of(const Groups& groups, gex_Rank_t root) {
   std::vector<gex_Rank_t> leaders;
