@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "job/packed_table.h"
 
 namespace gex::sim {
 
@@ -34,15 +35,16 @@ Guardian::Guardian(std::uint32_t ranks) : host_(one_host(ranks)), gather_(host_)
   if (page_.create(page, ranks, &why) != 0) fatal("the job's page of memory: %s", why.c_str());
   page_.decide_error_report(job::JobPage::ErrorReport::allowed);
   const std::vector<std::uint32_t> hosts(ranks, 0);
+  const std::vector<std::byte> packed = job::pack_table(std::as_bytes(std::span(hosts)), ranks);
   job::FrameHeader welcome = frame_of(job::FrameKind::welcome);
-  welcome.total = hosts.size() * sizeof hosts[0];
+  welcome.total = packed.size();
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
       fatal_system("the connection to a rank", errno);
     ours_.emplace_back(ends[0]);
     theirs_.emplace_back(ends[1]);
-    send(rank, welcome, std::as_bytes(std::span(hosts)), page.get());
+    send(rank, welcome, packed, page.get());
   }
 }
 
