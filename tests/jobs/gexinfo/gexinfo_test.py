@@ -217,8 +217,9 @@ class Json(Case):
             self.assertGreaterEqual(one["ring_bytes"], one["rings"] * one["ring_cells"] * 320)
             self.assertLessEqual(one["ring_bytes"], one["rings"] * (one["ring_cells"] * 320 + 2 * 4096))
             self.assertEqual(one["slab_bytes"], slabs)
-            # Eight lines of flags, and 8 cells of a cache line and 8 KiB each, and one line more.
-            self.assertEqual(one["team_bytes"], 8 * 64 + 8 * (64 + 8192) + 64)
+            # Eight lines of flags; 4 stages of 512 bytes, of teams of several hosts; 8 cells of a
+            # cache line and 8 KiB each, and one line more.
+            self.assertEqual(one["team_bytes"], 8 * 64 + 4 * 512 + 8 * (64 + 8192) + 64)
             parts = one["ring_bytes"] + slabs
             self.assertGreater(one["process_bytes"], parts)
             self.assertLess(one["process_bytes"], parts + 4 * 4096)
