@@ -36,15 +36,17 @@ class OptionReader {
  public:
   /// The prefix of a name of several letters: two dashes, or also one.
   enum class Dashes { two, one };
+  /// The place of options: before the other words, which may be a program with its own, or
+  /// anywhere.
+  enum class Place { first, anywhere };
 
-  /// `program` names it in messages; `letters` and `names` as getopt_long wants them. Reading stops
-  /// at the first word that is no option.
+  /// `program` names it in messages; `letters` and `names` as getopt_long wants them.
   OptionReader(std::string program, int count, char** arguments, const std::string& letters,
-               const option* names, Dashes dashes = Dashes::two)
+               const option* names, Dashes dashes = Dashes::two, Place place = Place::first)
       : program_(std::move(program)),
         count_(count),
         arguments_(arguments),
-        letters_("+:" + letters),
+        letters_((place == Place::first ? "+:" : ":") + letters),
         names_(names),
         read_(dashes == Dashes::two ? getopt_long : getopt_long_only) {
     opterr = 0;

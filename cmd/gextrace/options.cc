@@ -55,7 +55,9 @@ std::optional<std::int64_t> parse_seconds(const std::string& text) {
 
 Reading read_command_line(int count, char** arguments) {
   Options options;
-  const gex::cmd::OptionReader reader("gextrace", count, arguments, "o:h", long_options);
+  using Reader = gex::cmd::OptionReader;
+  const Reader reader("gextrace", count, arguments, "o:h", long_options, Reader::Dashes::two,
+                      Reader::Place::anywhere);
   for (int found; (found = reader.next()) != -1;) {
     const std::string value = reader.value();
     switch (found) {

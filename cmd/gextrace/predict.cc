@@ -192,7 +192,9 @@ std::string why_not_together(const PredictOptions& options) {
 
 PredictReading read_predict_line(int count, char** arguments) {
   PredictOptions options;
-  const gex::cmd::OptionReader reader("gextrace predict", count, arguments, "h", long_options);
+  using Reader = gex::cmd::OptionReader;
+  const Reader reader("gextrace predict", count, arguments, "h", long_options, Reader::Dashes::two,
+                      Reader::Place::anywhere);
   std::string why;
   options.machine.memory = *gex::net::emu::parse_model(default_memory, why);
   for (int found; (found = reader.next()) != -1;)

@@ -52,7 +52,8 @@ class Traced(unittest.TestCase):
 
     def perfetto(self, *options):
         path = os.path.join(self.folder.name, "timeline.json")
-        self.gextrace("-o", path, *options, self.trace)
+        # Options may stand behind the trace.
+        self.gextrace(self.trace, "-o", path, *options)
         with open(path, encoding="utf-8") as file:
             return json.load(file)["traceEvents"]
 
@@ -553,7 +554,8 @@ class Settings(Traced):
                               (["--summary=xml", "t"], "--summary=xml is neither text nor json"),
                               (["-o", "-", "--svg", "-", "t"], "-o and --svg need different files"),
                               ([], "the trace to read is missing"),
-                              (["--what", "t"], "unknown option --what")):
+                              (["--what", "t"], "unknown option --what"),
+                              (["t", "--what"], "unknown option --what")):
             self.assertIn(line, self.gextrace(*options, status=2).stderr)
         done = self.gextrace(self.trace, status=1)
         self.assertEqual(done.stderr, f"gextrace: {self.trace}.0: No such file or directory\n")
