@@ -242,7 +242,7 @@ void print(const DeviceMemoryFacts& memory) {
                    "; opened by other processes of the host by: " + device.shared_by +
                    "; dma-buf for networks: " + (device.has_dma_buf ? "yes" : "no"));
   if (!memory.driver.empty()) print_fact("driver", memory.driver);
-  if (memory.devices.empty()) print_fact("CUDA", "none: " + memory.reason);
+  if (memory.devices.empty()) print_fact("devices", "none: " + memory.reason);
 }
 
 void print(const MachineFacts& machine) {

@@ -6,12 +6,15 @@
 //   express_request_short  here           looks the way up once: a link, and the message is in a
 //                                         cell of its ring (am::send_short); nothing more to do
 //   request_short_on       here           no link, or no room: goes on with what was found
-//   request_short          api/am.cc      checks, and makes an Outbound
+//   request_short          api/am.cc      makes an Outbound; of a Route, nothing is checked
 //   am::send_request       am/send.cc     calls the handler, waits for room in the ring, or:
 //   try_send_network       am/network.cc  takes a credit, puts the header before the message
 //                                         (am/wire.h), and gives it to the conduit's `send`
 //
-// and at the peer, in a poll: deliver_from_network (am/network.cc), and am/deliver.h, which calls
+// Where calls are checked or traced, gex_am_request_short_ goes by request_short_otherwise, whose
+// request_short (api/am.cc) checks, and looks the way up.
+//
+// And at the peer, in a poll: deliver_from_network (am/network.cc), and am/deliver.h, which calls
 // the handler.
 
 #include "api/am_express.h"

@@ -35,7 +35,8 @@ bool in_a_row_there(Kind kind) noexcept {
   return kind == Kind::gather || kind == Kind::gather_to_all || kind == Kind::exchange;
 }
 
-/// Where the bytes for a receiver start.
+/// Where the bytes for a receiver start. Of a broadcast in the destination, at the root too, which
+/// copies its source there first (`place_own`): all members send the same then.
 const std::byte* outgoing(const MessageCollective& operation, gex_Rank_t receiver) noexcept {
   const Request& request = operation.request;
   switch (request.kind) {
@@ -88,7 +89,7 @@ void Messages::skip() {
 
 bool Messages::advance() {
   bool progressed = false;
-  for (std::uint32_t number = oldest_; number != started_; ++number) {
+  for (std::uint32_t number = oldest_; number != begun_; ++number) {
     MessageCollective*& slot = slots_[number % max_begun];
     if (slot == nullptr || slot->number != number) continue;
     progressed |= advance(*slot);
@@ -98,7 +99,7 @@ bool Messages::advance() {
     finished->finish();
     progressed = true;
   }
-  while (oldest_ != started_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
+  while (oldest_ != begun_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
   while (!waiting_.empty() && waiting_.front()->number - oldest_ < max_begun) {
     MessageCollective& next = *waiting_.front();
     waiting_.pop();
@@ -113,16 +114,16 @@ bool Messages::advance() {
   }
   if (waiting_.empty()) {
     // Beyond the last that was begun, numbers were skipped.
-    started_ = launched_;
-    while (oldest_ != started_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
+    begun_ = launched_;
+    while (oldest_ != begun_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
   }
   progressed |= send_credits();
   return progressed;
 }
 
 MessageCollective* Messages::begun(std::uint32_t number) noexcept {
-  // Below `oldest_` or past `started_`: none.
-  if (number - oldest_ >= started_ - oldest_) return nullptr;
+  // Below `oldest_` or past `begun_`: none.
+  if (number - oldest_ >= begun_ - oldest_) return nullptr;
   MessageCollective* const there = slots_[number % max_begun];
   return there != nullptr && there->number == number ? there : nullptr;
 }
@@ -150,7 +151,7 @@ void Messages::begin(MessageCollective& operation) {
     for (auto* flows : {&operation.round_sends, &operation.collector, &operation.receivers})
       for (Outflow& flow : *flows) flow.ticket = windows_[flow.peer].tickets++;
   slots_[operation.number % max_begun] = &operation;
-  started_ = operation.number + 1;
+  begun_ = operation.number + 1;
   use_early(operation);
 }
 
@@ -418,7 +419,7 @@ void Messages::data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase
                             std::uint64_t offset, const std::byte* bytes, std::size_t size) {
   MessageCollective* operation = begun(number);
   if (operation == nullptr) {
-    if (static_cast<std::int32_t>(number - started_) < 0 || size > eager_bytes ||
+    if (static_cast<std::int32_t>(number - begun_) < 0 || size > eager_bytes ||
         offset > eager_bytes - size)
       refuse(source);
     std::vector<std::byte> kept;
@@ -450,7 +451,7 @@ void Messages::grant_arrived(std::uint32_t number, gex_Rank_t source, Phase phas
                              std::uint32_t granted) {
   MessageCollective* operation = begun(number);
   if (operation == nullptr) {
-    if (static_cast<std::int32_t>(number - started_) < 0) refuse(source);
+    if (static_cast<std::int32_t>(number - begun_) < 0) refuse(source);
     early_grants_.push_back({number, source, phase, granted});
     return;
   }

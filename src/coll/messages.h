@@ -126,8 +126,8 @@ class Messages {
   std::unique_ptr<Groups> groups_;
   CollectiveQueue<MessageCollective> waiting_;  ///< launched, not begun
   std::uint32_t launched_ = 0;
-  std::uint32_t started_ = 0;  ///< begun
-  std::uint32_t oldest_ = 0;   ///< everything below is over
+  std::uint32_t begun_ = 0;   ///< operations that have begun
+  std::uint32_t oldest_ = 0;  ///< everything below is over
   MessageCollective* slots_[max_begun] = {};
   std::unordered_map<gex_Rank_t, Window> windows_;
   std::vector<gex_Rank_t> credits_due_;

@@ -49,8 +49,11 @@ net::MemoryKind kind_of(gex_MK_Class_t kind_class) noexcept {
 
 std::vector<DeviceFacts> devices(std::string& why) {
   std::vector<DeviceFacts> found;
-  for (const DeviceClass* one : classes)
-    std::ranges::move(one->devices(why), std::back_inserter(found));
+  for (const DeviceClass* one : classes) {
+    std::string none;
+    std::ranges::move(one->devices(none), std::back_inserter(found));
+    if (!none.empty()) why.append(why.empty() ? "" : "; ").append(none);
+  }
   return found;
 }
 

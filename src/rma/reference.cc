@@ -229,24 +229,25 @@ std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, 
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? message.size : 0;
 }
 
-int put_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate) noexcept {
+Injected put_parts(const ResolvedTransfer& transfer, CompletionTarget target,
+                   bool immediate) noexcept {
   const std::size_t sent = send_parts(transfer, target, immediate, put_part);
-  if (sent == transfer.size) return 0;
-  if (sent == 0) return 1;
+  if (sent == 0) return not_injected;
+  if (sent == transfer.size) return {parts_of(transfer)};
   std::unique_ptr<Rest> rest = rest_of(transfer, sent, target, put_part);
   rest->payload = std::make_unique<std::byte[]>(rest->transfer.size);
   copy_memory(rest->payload.get(), rest->transfer.local, rest->transfer.size);
   rest->transfer.local = rest->payload.get();
   am::defer(std::move(rest));
-  return 0;
+  return {parts_of(transfer)};
 }
 
-int get_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate) noexcept {
+Injected get_parts(const ResolvedTransfer& transfer, CompletionTarget target,
+                   bool immediate) noexcept {
   const std::size_t sent = send_parts(transfer, target, immediate, get_part);
-  if (sent == transfer.size) return 0;
-  if (sent == 0) return 1;
-  am::defer(rest_of(transfer, sent, target, get_part));
-  return 0;
+  if (sent == 0) return not_injected;
+  if (sent != transfer.size) am::defer(rest_of(transfer, sent, target, get_part));
+  return {parts_of(transfer)};
 }
 
 void start_reference() {

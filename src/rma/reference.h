@@ -9,6 +9,7 @@
 // record is kept of a transfer, as networks keep one for theirs (net/kit/message_transfers.h).
 
 #include "am/internal.h"
+#include "core/initiate.h"
 #include "core/thread.h"
 #include "rma/resolved_transfer.h"
 
@@ -20,11 +21,13 @@ std::uint32_t parts_of(const ResolvedTransfer& transfer) noexcept;
 /// Bytes of the part that starts at `offset`.
 std::size_t part_size(const ResolvedTransfer& transfer, std::size_t offset) noexcept;
 
-/// Injects all parts; non-zero if `immediate` and the first found no room: nothing was sent then.
-/// Once the first is under way the others, if `immediate`, are sent by polls where there is no room
-/// for them now; else they wait for it, polling.
-int put_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate) noexcept;
-int get_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate) noexcept;
+/// Injects all parts; none if `immediate` and the first found no room. Once the first is under way
+/// the others, if `immediate`, are sent by polls where there is no room for them now; else they
+/// wait for it, polling.
+Injected put_parts(const ResolvedTransfer& transfer, CompletionTarget target,
+                   bool immediate) noexcept;
+Injected get_parts(const ResolvedTransfer& transfer, CompletionTarget target,
+                   bool immediate) noexcept;
 
 /// Injects the part of a put that starts at `offset`; its size, or 0 if `immediate` and there was
 /// no room.

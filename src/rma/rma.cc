@@ -61,9 +61,7 @@ Injected inject_get(const ResolvedTransfer& transfer, const Targets& targets,
   const bool immediate = is_immediate(flags);
   if (transfer.kind != nullptr) [[unlikely]]
     return get_by_kind(transfer, targets);
-  if (!transfer.native)
-    return get_parts(transfer, targets.done, immediate) != 0 ? not_injected
-                                                             : Injected{parts_of(transfer)};
+  if (!transfer.native) return get_parts(transfer, targets.done, immediate);
   return native_get(transfer, targets.done, immediate) != 0 ? not_injected
                                                             : Injected{native_parts_of(transfer)};
 }
@@ -101,8 +99,7 @@ Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
         [[unlikely]]
       return put_staged(transfer, *here, targets);
     // Messages take the payload with them.
-    return put_parts(transfer, targets.done, immediate) != 0 ? not_injected
-                                                             : Injected{parts_of(transfer)};
+    return put_parts(transfer, targets.done, immediate);
   }
   const std::uint32_t parts = native_parts_of(transfer);
   // An immediate call must not wait until its source has been sent.

@@ -18,8 +18,9 @@
 //                                          or a neighbor's memory that is not shared
 //
 // On the way `local` is the memory of the caller and `remote` that of the peer, for puts and gets
-// alike; `done` and `local_done` are what the operation completes (core/initiate.h). From
-// `native_put` on, a conduit has them under the same names (gex/plugin/conduit.h).
+// alike; `done` and `local_done` are what the operation completes (core/initiate.h). `native_put`
+// calls the conduit's `put` (gex/plugin/conduit.h), which has them under the same names, for as
+// much at a time as the network takes; net/udp/endpoint.h goes on from there.
 
 #include <gasnetex.h>
 

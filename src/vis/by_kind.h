@@ -23,8 +23,8 @@ Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::pt
                             const BlockList& from, std::ptrdiff_t from_shift,
                             const Targets& targets) noexcept;
 
-/// As `gather` and `scatter` (region.h), where the region is memory of `kind`. Returns how many
-/// copies have begun, each of which completes `done` once.
+/// As `gather` and `scatter` (region_copy.h), where the region is memory of `kind`. Returns how
+/// many copies have begun, each of which completes `done` once.
 std::uint32_t begin_gather(const MemoryKind& kind, const StridedRegion& region, Cursor& cursor,
                            std::size_t bytes, std::byte* to, CompletionTarget done) noexcept;
 std::uint32_t begin_gather(const MemoryKind& kind, const BlockList& region, Cursor& cursor,

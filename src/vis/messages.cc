@@ -206,15 +206,15 @@ std::uint32_t get_region(const Recipient& recipient, const Region& peer, const R
   return parts;
 }
 
-/// Reads the part that a message describes; ends the job if it is malformed, or (`require_own`) not
-/// in this process's segment.
+/// Reads the part that a message describes; ends the job if it is malformed.
 void read_own(Described& part, gex_Token_t token, std::uint32_t layout, std::uint32_t entries,
               std::byte* message, std::size_t size, std::size_t& description_bytes,
               const char* what) noexcept {
   if (!part.read(layout, entries, message, size, description_bytes))
     fatal("rank %u: %s is malformed", token->header.source, what);
 }
-/// Returns the kind of that segment's memory; null: the host's.
+/// Ends the job if a part is not in this process's segment. Returns the kind of that segment's
+/// memory; null: the host's.
 const MemoryKind* require_own(const Described& part, gex_Token_t token, std::size_t bytes,
                               const char* what) noexcept {
   const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
@@ -351,14 +351,13 @@ Injected put_parts(const Recipient& recipient, const BlockList& peer, const Bloc
                    const Targets& targets) noexcept {
   return put_region(recipient, peer, own, bytes, notice, targets);
 }
-std::uint32_t get_parts(const Recipient& recipient, const StridedRegion& peer,
-                        const StridedRegion& own, std::size_t bytes,
-                        CompletionTarget target) noexcept {
-  return get_region(recipient, peer, own, bytes, target);
+Injected get_parts(const Recipient& recipient, const StridedRegion& peer, const StridedRegion& own,
+                   std::size_t bytes, CompletionTarget target) noexcept {
+  return {get_region(recipient, peer, own, bytes, target)};
 }
-std::uint32_t get_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
-                        std::size_t bytes, CompletionTarget target) noexcept {
-  return get_region(recipient, peer, own, bytes, target);
+Injected get_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
+                   std::size_t bytes, CompletionTarget target) noexcept {
+  return {get_region(recipient, peer, own, bytes, target)};
 }
 
 void start_messages() {

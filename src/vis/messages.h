@@ -30,11 +30,10 @@ Injected put_parts(const Recipient& recipient, const StridedRegion& peer, const 
 Injected put_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
                    std::size_t bytes, const PeerCompletion& notice,
                    const Targets& targets) noexcept;
-std::uint32_t get_parts(const Recipient& recipient, const StridedRegion& peer,
-                        const StridedRegion& own, std::size_t bytes,
-                        CompletionTarget target) noexcept;
-std::uint32_t get_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
-                        std::size_t bytes, CompletionTarget target) noexcept;
+Injected get_parts(const Recipient& recipient, const StridedRegion& peer, const StridedRegion& own,
+                   std::size_t bytes, CompletionTarget target) noexcept;
+Injected get_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
+                   std::size_t bytes, CompletionTarget target) noexcept;
 
 /// Start-up only.
 void start_messages();

@@ -73,7 +73,8 @@ enum class Way {
   messages,  ///< packed into messages, which the peer unpacks (messages.h)
 };
 
-/// The one place that chooses. `transfer`: the peer's memory, as it was resolved.
+/// The way of what is not a copy (`is_copy`); whether a network takes it, `is_native` decides
+/// (native.h). `transfer`: the peer's memory, as it was resolved.
 template <class Region>
 Way way_of(const VisRequest& request, const PeerCompletion& notice,
            const rma::ResolvedTransfer& transfer, const Region& peer, const Region& own,
@@ -97,17 +98,17 @@ template <class Region, class CopyByKind>
   const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
   const OpKind kind = is_put(request) ? OpKind::put : OpKind::get;
   const Op op = Op::with_peer(kind, number_of(request.call), transfer.jobrank, bytes);
-  return initiate(
-      request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
-      [&](const Targets& targets) noexcept -> Injected {
-        if (way == Way::kind) return copy_by_kind(targets);
-        if (way == Way::network)
-          return inject_native({kind, request.call, transfer.jobrank, transfer.key, bytes}, peer,
-                               own, targets, immediate);
-        const Recipient recipient{request.tm, request.rank, immediate};
-        return is_put(request) ? put_parts(recipient, peer, own, bytes, notice, targets)
-                               : Injected{get_parts(recipient, peer, own, bytes, targets.done)};
-      });
+  return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
+                  [&](const Targets& targets) noexcept -> Injected {
+                    if (way == Way::kind) return copy_by_kind(targets);
+                    if (way == Way::network)
+                      return inject_native(
+                          {kind, request.call, transfer.jobrank, transfer.key, bytes}, peer, own,
+                          targets, immediate);
+                    const Recipient recipient{request.tm, request.rank, immediate};
+                    return is_put(request) ? put_parts(recipient, peer, own, bytes, notice, targets)
+                                           : get_parts(recipient, peer, own, bytes, targets.done);
+                  });
 }
 
 /// The addresses that a list touches.
@@ -215,6 +216,7 @@ Initiated move_strided(const VisRequest& request, const StridedEnd& peer, const 
   if (std::byte* const mapped = mapped_range(request, lowest, at_peer.bytes)) [[likely]]
     return copy(mapped);
   const rma::ResolvedTransfer transfer = resolve_range(request, own.address, lowest, at_peer.bytes);
+  // The trace has the bytes that move, not the range that they lie in.
   trace::transfer(transfer.jobrank, shape.bytes());
   if (is_copy(transfer)) return copy(transfer.mapped);
   return start_move(request, notice, transfer,

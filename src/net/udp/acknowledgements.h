@@ -1,7 +1,7 @@
 #pragma once
-// The acknowledgements of datagrams of peers. Every header acknowledges it, and grants a
-// window; an acknowledgement of its own leaves where nothing else goes to the peer: at the end of a
-// poll that found nothing to do, or at once if the sender waits for it.
+// The acknowledgements of datagrams of peers. Every header acknowledges those that have come, and
+// grants a window; an acknowledgement of its own leaves where nothing else goes to the peer: at the
+// end of a poll that found nothing to do, or at once if the sender waits for it.
 //
 // Where this process holds as many requests as it may, headers refuse more; once it has room again
 // those peers are sent an acknowledgement.

@@ -13,8 +13,11 @@
 //   OneSided          which puts and gets are under way
 //   Burst             datagrams that are handed to the kernel together
 //
-// A put takes this path, and `local` is the caller's memory until the kernel has read it:
+// A put takes this path. The caller's memory is `local`, and the `payload` of packets, until the
+// kernel has read it:
 //
+//   Conduit::put               of this network: Udp::put (udp.cc), by gex/plugin/table.h
+//   Lanes::own                 net/kit/lanes.h: the thread's endpoint
 //   Endpoint::put              OneSided makes a Stream of it
 //     up to 4 KiB              Packer::add_record copies it into the peer's open packet
 //     longer                   Sender::queue; `cut_next` makes packets whose payload stays in place

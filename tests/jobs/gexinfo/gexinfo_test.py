@@ -189,7 +189,7 @@ class Json(Case):
                          r"by other processes of the host by:\s+descriptor, handle; dma-buf for networks: yes$")
         missing = {"GEX_CUDA_LIBRARY": "no-driver.so"}
         self.assertEqual(self.facts(variables=missing)["device_memory"]["devices"], [])
-        self.assertRegex(self.succeed(variables=missing), "(?m)^  CUDA +none: no-driver.so: cannot open")
+        self.assertRegex(self.succeed(variables=missing), "(?m)^  devices +none: no-driver.so: cannot open")
 
     def test_pairs_have_the_documented_keys(self):
         text = self.succeed("--matrix", "--json", launch=gexrun(2, "--conduit", "emu"),
