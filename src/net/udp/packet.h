@@ -69,32 +69,6 @@ struct alignas(cache_line) Packet {
   std::size_t datagram_size() const noexcept { return std::size_t{size} + payload_size; }
 };
 
-/// A list of packets in the order in which they were put in.
-class PacketQueue {
- public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  Packet* first() const noexcept { return first_; }
-  void push(Packet* packet) noexcept {
-    packet->next = nullptr;
-    (first_ == nullptr ? first_ : last_->next) = packet;
-    last_ = packet;
-    ++count_;
-  }
-  Packet* pop() noexcept {
-    GEX_ASSERT(first_ != nullptr && count_ != 0);
-    Packet* packet = first_;
-    first_ = packet->next;
-    --count_;
-    return packet;
-  }
-  std::uint32_t count() const noexcept { return count_; }
-
- private:
-  Packet* first_ = nullptr;
-  Packet* last_ = nullptr;
-  std::uint32_t count_ = 0;
-};
-
 class PacketPool {
  public:
   /// `count` packets with room for `room` bytes of a datagram each.

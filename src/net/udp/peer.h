@@ -11,6 +11,7 @@
 #include "net/address.h"
 #include "net/udp/congestion.h"
 #include "net/udp/freshness.h"
+#include "net/udp/linked_queue.h"
 #include "net/udp/pacing.h"
 #include "net/udp/packet.h"
 #include "net/udp/path_search.h"
@@ -60,12 +61,12 @@ struct Peer {
   // State of what goes to the peer.
   std::uint64_t sent_number = 0;  ///< of the last datagram
   Unacknowledged unacknowledged;
-  std::array<PacketQueue, traffic_kinds> ready;     ///< whole, to be sent
-  std::array<Packet*, traffic_kinds> open{};        ///< to which the next message is added
+  std::array<LinkedQueue<Packet>, traffic_kinds> ready;  ///< whole, to be sent
+  std::array<Packet*, traffic_kinds> open{};             ///< to which the next message is added
   std::array<std::uint32_t, traffic_kinds> held{};  ///< packets of messages, until acknowledged
   std::size_t queued = 0;                           ///< bytes in packets that are ready or open
   std::uint32_t gathered = 0;                       ///< sends since the last that left at once
-  StreamQueue streams;                              ///< to be cut into packets
+  LinkedQueue<Stream> streams;                      ///< to be cut into packets
   RoundTrip round_trip;
   Congestion congestion;
   Pacing pacing;

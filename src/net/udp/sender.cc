@@ -137,7 +137,7 @@ Packet* Sender::next_packet(Peer& peer, Time now) {
   for (const Traffic traffic : {Traffic::replies, Traffic::one_sided, Traffic::requests}) {
     if (traffic == Traffic::requests && peer.refuses_requests && !peer.unacknowledged.empty())
       continue;
-    PacketQueue& ready = peer.ready[at(traffic)];
+    LinkedQueue<Packet>& ready = peer.ready[at(traffic)];
     Packet* packet = ready.empty() ? peer.open[at(traffic)] : ready.first();
     if (packet == nullptr || (traffic == Traffic::requests && !may_request(peer, now))) continue;
     packet->charge = charge_of(peer, packet->size);

@@ -41,21 +41,4 @@ struct Get {
   std::uint32_t peer = 0;
 };
 
-/// The first in, first out queue of them.
-class StreamQueue {
- public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  Stream* first() const noexcept { return first_; }
-  void push(Stream* added) noexcept {
-    added->next = nullptr;
-    (first_ == nullptr ? first_ : last_->next) = added;
-    last_ = added;
-  }
-  void pop() noexcept { first_ = first_->next; }
-
- private:
-  Stream* first_ = nullptr;
-  Stream* last_ = nullptr;
-};
-
 }  // namespace gex::net::udp
