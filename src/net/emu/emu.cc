@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/atomic_operations.h"
 #include "base/clock.h"

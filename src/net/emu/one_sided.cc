@@ -172,42 +172,44 @@ SendResult OneSided::get(const Remote& remote, void* local, std::size_t size, vo
   return begin_get(contiguous(remote.peer, {to, from, size}, done), {&piece, 1}, now);
 }
 
-SendResult OneSided::put_pieces(const Remote& remote, std::span<const RemotePiece> to,
-                                std::span<const LocalPiece> from, void* done, void* local_done,
-                                Tick now) {
+template <class Copies>
+SendResult OneSided::move_pieces(const Remote& remote, std::span<const RemotePiece> there,
+                                 std::span<const LocalPiece> here, void* done, void* local_done,
+                                 Tick now, Copies copy_of, Begin begin) {
   if (is_immediate()) {
-    for_pairs(remote, to, from, [](std::byte* there, const std::byte* here, std::size_t size) {
-      std::memcpy(there, here, size);
+    for_pairs(remote, there, here, [&](std::byte* at, std::byte* local, std::size_t size) {
+      const Copy copy = copy_of(at, local, size);
+      std::memcpy(copy.to, copy.from, copy.size);
     });
     complete_now(done, local_done);
     return sent;
   }
   const OptionalGuard guard(lock_, threaded_);
   if (!has_room(remote.peer)) return would_block;
-  Transfer transfer = of_pieces(remote, to, from, done,
-                                [](std::byte* there, const std::byte* here, std::size_t size) {
-                                  return Copy{there, here, size};
-                                });
+  Transfer transfer = of_pieces(remote, there, here, done, copy_of);
   transfer.local_done = local_done;
-  return begin_put(std::move(transfer), from, now);
+  return (this->*begin)(std::move(transfer), here, now);
+}
+
+SendResult OneSided::put_pieces(const Remote& remote, std::span<const RemotePiece> to,
+                                std::span<const LocalPiece> from, void* done, void* local_done,
+                                Tick now) {
+  return move_pieces(
+      remote, to, from, done, local_done, now,
+      [](std::byte* there, std::byte* here, std::size_t size) {
+        return Copy{there, here, size};
+      },
+      &OneSided::begin_put);
 }
 
 SendResult OneSided::get_pieces(const Remote& remote, std::span<const RemotePiece> from,
                                 std::span<const LocalPiece> to, void* done, Tick now) {
-  if (is_immediate()) {
-    for_pairs(remote, from, to, [](const std::byte* there, std::byte* here, std::size_t size) {
-      std::memcpy(here, there, size);
-    });
-    complete_now(done, nullptr);
-    return sent;
-  }
-  const OptionalGuard guard(lock_, threaded_);
-  if (!has_room(remote.peer)) return would_block;
-  Transfer transfer = of_pieces(remote, from, to, done,
-                                [](const std::byte* there, std::byte* here, std::size_t size) {
-                                  return Copy{here, there, size};
-                                });
-  return begin_get(std::move(transfer), to, now);
+  return move_pieces(
+      remote, from, to, done, nullptr, now,
+      [](std::byte* there, std::byte* here, std::size_t size) {
+        return Copy{here, there, size};
+      },
+      &OneSided::begin_get);
 }
 
 bool OneSided::waits(const Flush& flush) const noexcept {

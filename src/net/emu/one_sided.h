@@ -123,6 +123,12 @@ class OneSided {
   /// Under way from here on, if there is room. The lock is held.
   SendResult begin_put(Transfer&& transfer, std::span<const LocalPiece> from, Tick now);
   SendResult begin_get(Transfer&& transfer, std::span<const LocalPiece> to, Tick now);
+  using Begin = SendResult (OneSided::*)(Transfer&&, std::span<const LocalPiece>, Tick);
+  /// A put or get of pieces: `copy_of(there, here, size)` is a Copy in its direction.
+  template <class Copies>
+  SendResult move_pieces(const Remote& remote, std::span<const RemotePiece> there,
+                         std::span<const LocalPiece> here, void* done, void* local_done, Tick now,
+                         Copies copy_of, Begin begin);
   /// The transfer, with the copies that it consists of.
   template <class Copies>
   Transfer of_pieces(const Remote& remote, std::span<const RemotePiece> there,

@@ -1,5 +1,7 @@
 #include "net/emu/segments.h"
 
+#include <gex/plugin/all_ranks.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>

@@ -6,10 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/stepped_table.h"
 #include "net/ofi/fabric.h"

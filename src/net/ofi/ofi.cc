@@ -3,7 +3,6 @@
 #include <gex/plugin/all_ranks.h>
 #include <gex/plugin/table.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
