@@ -120,13 +120,11 @@ void join_guardian(RankState& self) {
     packed.insert(packed.end(), welcome.payload.begin(), welcome.payload.end());
   }
   // A process that has lost its rank lacks the job's size too.
-  std::vector<std::uint32_t> hosts(self.rank != Ending::by_guardian ? self.size : 0);
-  if (!hosts.empty()) {
-    const auto numbers = std::as_writable_bytes(std::span(hosts));
-    const auto table = unpack_table(packed, hosts.size(), numbers.size());
-    if (!table || table->size() != numbers.size())
-      fatal("the job's guardian sent an invalid list of hosts");
-    std::ranges::copy(*table, numbers.begin());
+  std::vector<std::uint32_t> hosts;
+  if (self.rank != Ending::by_guardian && self.size != 0) {
+    auto numbers = unpack_rows<std::uint32_t>(packed, self.size);
+    if (!numbers) fatal("the job's guardian sent an invalid list of hosts");
+    hosts = std::move(*numbers);
   }
   self.hosts = RankNumbers(hosts);
   RankSet neighbors;

@@ -58,8 +58,9 @@ class Packer {
  public:
   Packer(std::span<const std::byte> table, std::size_t rows)
       : table_(table), rows_(rows), columns_(table.size() / rows), runs_(columns_, 1) {
-    for (std::size_t at = columns_; at < table.size(); ++at)
-      runs_[at % columns_] += table[at] != table[at - columns_] ? 1 : 0;
+    for (std::size_t row = 1; row < rows_; ++row)
+      for (std::size_t column = 0; column < columns_; ++column)
+        runs_[column] += at(row, column) != at(row - 1, column) ? 1 : 0;
   }
 
   std::vector<std::byte> pack() {

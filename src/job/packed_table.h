@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,5 +29,19 @@ std::vector<std::byte> pack_table(std::span<const std::byte> table, std::size_t 
 /// `max_bytes` bytes or there is no memory for it.
 std::optional<std::vector<std::byte>> unpack_table(std::span<const std::byte> packed,
                                                    std::size_t rows, std::uint64_t max_bytes);
+
+/// Tables whose rows are of a type that its bytes make; one row at least.
+template <class Row>
+std::vector<std::byte> pack_rows(const std::vector<Row>& rows) {
+  return pack_table(std::as_bytes(std::span(rows)), rows.size());
+}
+template <class Row>
+std::optional<std::vector<Row>> unpack_rows(std::span<const std::byte> packed, std::size_t rows) {
+  const auto table = unpack_table(packed, rows, rows * sizeof(Row));
+  if (!table || table->size() != rows * sizeof(Row)) return std::nullopt;
+  std::vector<Row> found(rows);
+  std::memcpy(found.data(), table->data(), table->size());
+  return found;
+}
 
 }  // namespace gex::job

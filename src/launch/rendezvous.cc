@@ -86,7 +86,7 @@ Fault Gather::add(std::uint32_t contributor, const job::FrameHeader& header,
   } else if (combines) {
     combine(payload);
   } else {
-    scatter(mine, payload);
+    scatter(mine, mine.bytes, payload);
   }
   mine.bytes += payload.size();
   finished_ += mine.finished ? 1 : 0;
@@ -124,8 +124,7 @@ Fault Gather::take_packed(Contribution& mine, job::Exchange kind,
   mine.packed = {};
   if (!blocks) return "sent a malformed table of an exchange";
   if (Fault wrong = check_size(mine, kind, blocks->size() / parts)) return wrong;
-  mine.bytes = 0;
-  scatter(mine, *blocks);
+  scatter(mine, 0, *blocks);
   return std::nullopt;
 }
 
@@ -168,10 +167,10 @@ void Gather::combine(std::span<const std::byte> numbers) {
   }
 }
 
-/// Copies the next piece of a contribution, which holds the bytes of its ranks one after the other,
-/// to their places in the result.
-void Gather::scatter(const Contribution& from, std::span<const std::byte> piece) {
-  for (std::uint64_t at = from.bytes; !piece.empty();) {
+/// Copies a piece of a contribution, which holds the bytes of its ranks one after the other, to
+/// their places in the result; `at`: where the piece begins in it.
+void Gather::scatter(const Contribution& from, std::uint64_t at, std::span<const std::byte> piece) {
+  while (!piece.empty()) {
     const std::uint64_t within = at % each_;
     const std::size_t bytes = std::min<std::uint64_t>(each_ - within, piece.size());
     std::memcpy(bytes_.data() + from.places[at / each_] * each_ + within, piece.data(), bytes);

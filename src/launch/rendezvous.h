@@ -78,7 +78,7 @@ class Gather {
   Fault check_size(const Contribution& mine, job::Exchange kind, std::uint64_t each);
   Fault take_packed(Contribution& mine, job::Exchange kind, std::span<const std::byte> payload,
                     bool is_last);
-  void scatter(const Contribution& from, std::span<const std::byte> piece);
+  void scatter(const Contribution& from, std::uint64_t at, std::span<const std::byte> piece);
   void combine(std::span<const std::byte> numbers);
 
   std::vector<Contribution> received_;

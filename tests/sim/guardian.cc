@@ -35,7 +35,7 @@ Guardian::Guardian(std::uint32_t ranks) : host_(one_host(ranks)), gather_(host_)
   if (page_.create(page, ranks, &why) != 0) fatal("the job's page of memory: %s", why.c_str());
   page_.decide_error_report(job::JobPage::ErrorReport::allowed);
   const std::vector<std::uint32_t> hosts(ranks, 0);
-  const std::vector<std::byte> packed = job::pack_table(std::as_bytes(std::span(hosts)), ranks);
+  const std::vector<std::byte> packed = job::pack_rows(hosts);
   job::FrameHeader welcome = frame_of(job::FrameKind::welcome);
   welcome.total = packed.size();
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {

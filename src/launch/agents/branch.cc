@@ -78,7 +78,7 @@ class Branch final : private HostEvents, private Timed {
   void contribute();
   std::vector<std::uint32_t> reporting() const;
   bool handle_observed(std::uint32_t host, const job::FrameHeader& header);
-  void report_observation();
+  void report_observation(const std::vector<std::uint32_t>& hosts);
   void begin_collection(std::uint32_t number);
   bool handle_collected(std::uint32_t host, const job::Received& frame);
   void answer_collection();
@@ -328,16 +328,16 @@ std::vector<std::uint32_t> Branch::reporting() const {
 bool Branch::handle_observed(std::uint32_t host, const job::FrameHeader& header) {
   if (tree_.parent(host) != HostTree::here) return false;
   observations_.add(host, observation_of(header));
-  if (observations_.complete(reporting()))
-    report_observation();
+  const std::vector<std::uint32_t> hosts = reporting();
+  if (observations_.complete(hosts))
+    report_observation(hosts);
   else if (!report_at_)
     report_at_ = after(observe_interval_s_);
   return true;
 }
 
-void Branch::report_observation() {
+void Branch::report_observation(const std::vector<std::uint32_t>& hosts) {
   report_at_.reset();
-  const std::vector<std::uint32_t> hosts = reporting();
   if (hosts.empty()) return;
   job::FrameHeader header = frame_of(observations_.take(hosts));
   header.owner = launch_.host;
@@ -422,7 +422,7 @@ void Branch::meet_deadlines() {
     flush();
   }
   if (met(answer_at_)) answer_collection();
-  if (met(report_at_)) report_observation();
+  if (met(report_at_)) report_observation(reporting());
 }
 
 }  // namespace

@@ -108,8 +108,7 @@ std::string pack(const HostStart& start) {
   body.number(launch.hosts.size());
   for (const job::HostPart& part : launch.hosts) body.text(part.name);
   body.number(launch.hosts.ranks());
-  const std::vector<std::byte> host_of =
-      job::pack_table(std::as_bytes(std::span(launch.hosts.host_of())), launch.hosts.ranks());
+  const std::vector<std::byte> host_of = job::pack_rows(launch.hosts.host_of());
   body.text({reinterpret_cast<const char*>(host_of.data()), host_of.size()});
   body.number(launch.host);
   body.number(launch.tag_output ? 1 : 0);
@@ -179,12 +178,9 @@ bool place_ranks(Reader& body, job::HostParts& hosts) {
   const std::uint64_t ranks = body.number(job::max_ranks);
   const std::string packed = body.text();
   if (ranks == 0) return false;
-  const auto numbers =
-      job::unpack_table(std::as_bytes(std::span(packed)), ranks, ranks * sizeof(std::uint32_t));
-  if (!numbers || numbers->size() != ranks * sizeof(std::uint32_t)) return false;
-  for (std::size_t at = 0; at < numbers->size(); at += sizeof(std::uint32_t)) {
-    std::uint32_t host = 0;
-    std::memcpy(&host, numbers->data() + at, sizeof host);
+  const auto numbers = job::unpack_rows<std::uint32_t>(std::as_bytes(std::span(packed)), ranks);
+  if (!numbers) return false;
+  for (const std::uint32_t host : *numbers) {
     if (host >= hosts.size()) return false;
     hosts.place_next(host);
   }

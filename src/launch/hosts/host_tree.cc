@@ -38,6 +38,13 @@ bool HostTree::is_through(std::uint32_t way, std::uint32_t host) const {
   return host == way;
 }
 
+std::vector<std::uint32_t> HostTree::through(std::uint32_t way) const {
+  std::vector<std::uint32_t> found{way};
+  for (const std::uint32_t host : below_[way])
+    if (is_through(way, host)) found.push_back(host);
+  return found;
+}
+
 std::uint32_t HostTree::height() const {
   std::uint32_t max = 0;
   for (std::uint32_t host = 0; host < parents_.size(); ++host) {

@@ -38,6 +38,8 @@ class HostTree {
   std::uint32_t first_hop(std::uint32_t host) const;
   /// Returns true if the host is reached through `way`, or is `way`.
   bool is_through(std::uint32_t way, std::uint32_t host) const;
+  /// All hosts that are reached through `way`, that one first.
+  std::vector<std::uint32_t> through(std::uint32_t way) const;
   /// Returns true if the agent of the host starts others.
   bool is_branch(std::uint32_t host) const { return !below_[host].empty(); }
   /// The greatest number of starts from this process to a host.

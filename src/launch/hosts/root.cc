@@ -213,12 +213,9 @@ bool Root::handle_frame(std::uint32_t host, const job::Received& frame) {
 bool Root::handle_events(std::uint32_t host, const job::Received& frame) {
   const std::uint32_t count = frame.header.count;
   if (count == 0 || count > job::max_events) return false;
-  std::vector<job::RankEvent> events(count);
-  const auto bytes = std::as_writable_bytes(std::span(events));
-  const auto table = job::unpack_table(frame.payload, count, bytes.size());
-  if (!table || table->size() != bytes.size()) return false;
-  std::ranges::copy(*table, bytes.begin());
-  for (const auto& [rank, code, departure, sequence] : events) {
+  const auto events = job::unpack_rows<job::RankEvent>(frame.payload, count);
+  if (!events) return false;
+  for (const auto& [rank, code, departure, sequence] : *events) {
     if (!launch_.hosts[host].ranks.contains(rank)) return false;
     job::FrameHeader header;
     header.code = code;
@@ -277,10 +274,7 @@ bool Root::handle_gather(std::uint32_t host, const job::Received& frame) {
 
 /// An agent reports for all hosts that are reached through it.
 void Root::handle_observed(std::uint32_t host, const job::FrameHeader& header) {
-  std::vector<std::uint32_t> hosts{host};
-  for (const std::uint32_t one : tree_.below(host))
-    if (tree_.is_through(host, one)) hosts.push_back(one);
-  job_.hangs().observed(hosts, observation_of(header));
+  job_.hangs().observed(tree_.through(host), observation_of(header));
 }
 
 bool Root::handle_collected(std::uint32_t host, const job::Received& frame) {
@@ -289,8 +283,8 @@ bool Root::handle_collected(std::uint32_t host, const job::Received& frame) {
   if (tree_.parent(host) != HostTree::here || !reports_.add(host, frame, whole)) return false;
   if (!whole) return true;
   // Its agent answers for all hosts that are reached through it.
-  for (const std::uint32_t one : tree_.below(host))
-    if (tree_.is_through(host, one)) job_.hangs().no_answer(one, header.sequence);
+  for (const std::uint32_t one : tree_.through(host))
+    if (one != host) job_.hangs().no_answer(one, header.sequence);
   job_.hangs().collected(host, header.sequence, ReportForm{header.count}, *whole);
   return true;
 }

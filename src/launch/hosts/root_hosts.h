@@ -49,12 +49,8 @@ class RootHosts {
 
   /// The hosts that are reached through `way`, that one first, and are not done.
   std::vector<std::uint32_t> unfinished_through(const HostTree& tree, std::uint32_t way) const {
-    std::vector<std::uint32_t> found;
-    const auto add = [&](std::uint32_t host) {
-      if (!hosts_[host].done && tree.is_through(way, host)) found.push_back(host);
-    };
-    add(way);
-    for (const std::uint32_t host : tree.below(way)) add(host);
+    std::vector<std::uint32_t> found = tree.through(way);
+    std::erase_if(found, [&](std::uint32_t host) { return hosts_[host].done; });
     return found;
   }
 

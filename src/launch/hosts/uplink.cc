@@ -69,8 +69,7 @@ void Uplink::queue_events() {
   job::FrameHeader header;
   header.kind = event_kind_;
   header.count = static_cast<std::uint32_t>(events_.size());
-  link_.queue(header, std::make_shared<const std::vector<std::byte>>(
-                          job::pack_table(std::as_bytes(std::span(events_)), events_.size())));
+  link_.queue(header, std::make_shared<const std::vector<std::byte>>(job::pack_rows(events_)));
   events_.clear();
 }
 
@@ -83,11 +82,16 @@ void Uplink::contribute(std::uint32_t sequence, job::Exchange kind, SharedBytes 
   header.kind = job::FrameKind::host_gather;
   header.count = static_cast<std::uint32_t>(kind);
   header.sequence = sequence;
-  if (kind != job::Exchange::least) {
-    const bool stays = kind == job::Exchange::on_host;
-    if (stays) on_host_ = bytes;
-    bytes = std::make_shared<const std::vector<std::byte>>(
-        stays ? std::vector<std::byte>() : job::pack_table(*bytes, hosts_[host_].ranks.size()));
+  switch (kind) {
+    case job::Exchange::all:
+      bytes = std::make_shared<const std::vector<std::byte>>(
+          job::pack_table(*bytes, hosts_[host_].ranks.size()));
+      break;
+    case job::Exchange::least:
+      break;
+    case job::Exchange::on_host:
+      on_host_ = std::exchange(bytes, std::make_shared<const std::vector<std::byte>>());
+      break;
   }
   queue(header, std::move(bytes));
 }

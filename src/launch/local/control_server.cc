@@ -54,9 +54,8 @@ ControlServer::ControlServer(LocalJob& job, EventLoop& loop, LocalProcesses& pro
       lines_(job.ranks.size()),
       gather_(job.part),
       sharing_(job.part) {
-  const auto numbers = std::as_bytes(std::span(job.launch.hosts.host_of()));
-  host_numbers_ = std::make_shared<const std::vector<std::byte>>(
-      job::pack_table(numbers, job.launch.hosts.ranks()));
+  host_numbers_ =
+      std::make_shared<const std::vector<std::byte>>(job::pack_rows(job.launch.hosts.host_of()));
 }
 
 void ControlServer::set_page_file(os::FileDescriptor file) {
