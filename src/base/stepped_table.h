@@ -18,7 +18,7 @@ class SteppedTable {
   SteppedTable(Number first, Number step) noexcept : first_(first), step_(step) {}
   explicit SteppedTable(std::vector<Number> numbers) {
     if (!numbers.empty()) first_ = numbers[0];
-    if (numbers.size() > 1) step_ = numbers[1] - first_;
+    if (numbers.size() > 1) step_ = static_cast<Number>(numbers[1] - first_);
     bool has_steps = true;
     for (std::size_t i = 0; i < numbers.size(); ++i)
       has_steps = has_steps && numbers[i] == in_steps(i);

@@ -13,10 +13,9 @@
 //                                          which each moves bytes by posts (by_pieces.h) or copies
 //                                          (direct_copy.h, helped_copy.h)
 //   MessageCollective       messages.h     no two do: along a tree (plan.h), in flows (flow.h)
-//   LedCollective           by_leaders.h   both: by messages among leaders, by posts among
-//   neighbors DoublingCollective      by_doubling.h  blocks of every member for all others, in
-//   rounds ComposedQueue           composed.h     keeps the order in which messages, and operations
-//   that
+//   LedCollective           by_leaders.h   both: messages among leaders, posts among neighbors
+//   DoublingCollective      by_doubling.h  blocks of every member for all others, in rounds
+//   ComposedQueue           composed.h     keeps the order in which messages, and operations that
 //                                          are made of others, are launched
 //
 // An operation is made progress with in its call, in polls (`advance`) and when its event is asked

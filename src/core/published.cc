@@ -1,11 +1,12 @@
 #include "core/published.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <mutex>
+#include <numeric>
 #include <shared_mutex>
 #include <span>
 #include <vector>
@@ -59,7 +60,10 @@ class Attached {
     if (!table_) fatal_system("cannot map the table of attached segments", errno);
   }
 
-  static std::size_t width() noexcept { return 24 + bytes_of_key(); }
+  static std::size_t width() noexcept {
+    const auto all = widths();
+    return std::accumulate(all.begin(), all.end(), std::size_t{0});
+  }
 
   PublishedSegment of(gex_Rank_t jobrank) const noexcept {
     PublishedSegment segment;
@@ -201,7 +205,7 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
   }
   // What the neighborhood has already takes no entry of the process's.
   if (segment.mapped == nullptr && published_segment(endpoint_address, jobrank) == segment) return;
-  const PublishedSegment before = entry.is_kept != 0 ? entry.segment : PublishedSegment();
+  const PublishedSegment before = entry.segment;
   // Only now, so that a segment which has not changed keeps its mapping.
   if (before.mapped != nullptr) {
     unpin_memory(before.mapped);

@@ -1,6 +1,5 @@
 #include "core/team.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <new>

@@ -11,10 +11,9 @@ namespace gex::shm {
 
 namespace {
 
-/// Where the tables of so many ranks begin, in the order in which they lie.
+/// Where the tables of so many ranks begin behind the displacements, which lie first.
 struct Offsets {
   static constexpr std::uint64_t page = JobTables::page_bytes;
-  std::uint64_t displacements = 0;
   std::uint64_t segments;
   std::uint64_t end;
 
@@ -31,13 +30,11 @@ std::uint64_t JobTables::bytes(std::uint32_t ranks) noexcept {
 
 int JobTables::fill_constant() const {
   const std::vector<std::intptr_t> displacements(ranks_, GEX_NOT_MAPPED_);
-  return os::write_at(file_, offset_ + Offsets(ranks_).displacements + page_bytes,
-                      std::as_bytes(std::span(displacements)));
+  return os::write_at(file_, offset_ + page_bytes, std::as_bytes(std::span(displacements)));
 }
 
 os::Mapping JobTables::map_displacements() const noexcept {
-  const Offsets at(ranks_);
-  return os::Mapping::copied(file_, offset_ + at.displacements, at.segments - at.displacements);
+  return os::Mapping::copied(file_, offset_, Offsets(ranks_).segments);
 }
 
 os::Mapping JobTables::map_segments() const noexcept {

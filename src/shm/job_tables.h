@@ -19,7 +19,7 @@ namespace gex::shm {
 
 class JobTables {
  public:
-  static constexpr std::size_t page_bytes = 4096;
+  static constexpr std::size_t page_bytes = RankColumns::page_bytes;
 
   /// Bytes that the tables of so many ranks take in the file.
   static std::uint64_t bytes(std::uint32_t ranks) noexcept;

@@ -84,7 +84,10 @@ void TeamSlots::release(std::uint32_t slot, std::uint32_t member, bool has_stage
   const auto clear = [](auto& word) { word.store(0, std::memory_order_relaxed); };
   if (flags_[slot / group] != nullptr) {
     BarrierFlag* const flags = flags_in(slot, member);
-    for (std::uint32_t i = 0; i < 2 * barrier_kinds; ++i) clear(flags[i].number);
+    for (std::uint32_t i = 0; i < 2 * barrier_kinds; ++i) {
+      clear(flags[i].number);
+      for (auto& value : flags[i].values) clear(value);
+    }
   }
   if (has_stages) {
     BarrierStage* const stages = stages_in(slot, member);

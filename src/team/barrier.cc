@@ -149,6 +149,7 @@ std::uint32_t TeamBarrier::start(const team::BarrierValue& value) noexcept {
 }
 
 team::BarrierValue TeamBarrier::value_here(std::uint32_t number) const noexcept {
+  if (kind_ != Kind::named) return {};
   const unsigned place = rounds_.place_of(number);
   team::BarrierValue value;
   // Relaxed: the numbers that were acquired order it.
@@ -215,7 +216,7 @@ bool TeamBarrier::arrived(const Arrival& arrival) noexcept {
       fatal("rank %u: a named barrier's message is of barrier %u, %u are done here", source, number,
             done);
   }
-  return rounds_.receive(round, number, value) && stage_ != nullptr && !leads();
+  return rounds_.receive(round, number, value) && !leads();
 }
 
 std::optional<TeamBarrier::Arrival> TeamBarrier::asked(const Question& question) noexcept {
@@ -270,13 +271,12 @@ bool TeamBarrier::advance_rounds() noexcept {
     stage_->pulse.store(stage_->pulse.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
   if (reached(before, level)) return false;
-  const bool named = kind_ == Kind::named;
   if (took_lead_.load(std::memory_order_relaxed))
     take_lead(level);
   else if (questions_.any && questions_.level != level)
     begin_questions(level);
   const auto progress =
-      rounds_.advance(level, named ? value_here(level) : team::BarrierValue{},
+      rounds_.advance(level, value_here(level),
                       [&](unsigned round, team::BarrierRounds::Receiver receiver,
                           std::uint32_t number, const team::BarrierValue& value) noexcept {
                         const gex_Rank_t to = receiver.or_lowest(peers_[round].to);
@@ -290,7 +290,7 @@ bool TeamBarrier::advance_rounds() noexcept {
     return progress.sent;
   }
   const unsigned place = rounds_.place_of(progress.level);
-  if (named) team::raise(done_flag_->values[place], progress.level, progress.value);
+  if (kind_ == Kind::named) team::raise(done_flag_->values[place], progress.level, progress.value);
   team::raise(done_flag_->number, progress.level);
   if (stage_ != nullptr) ring_neighbors();
   return true;

@@ -28,7 +28,6 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "core/team.h"
@@ -77,7 +76,7 @@ class TeamBarrier {
   /// must lead its neighborhood.
   bool done(std::uint32_t number) noexcept {
     if (is_complete(number)) return true;
-    if (stage_ != nullptr && !leads()) watch_leader(number);
+    if (!leads()) watch_leader(number);
     return false;
   }
   /// By one that does not wait.
@@ -140,9 +139,9 @@ class TeamBarrier {
   /// Sends a round's message to a member; false: there is no room.
   bool send_report(gex_Rank_t to, unsigned round, std::uint32_t number,
                    const team::BarrierValue& value) const noexcept;
-  /// Asks a member to have the messages of a round, from `number` on, sent to this one; false:
-  /// there is no room. It answers if one has been sent to another member.
-  bool send_question(gex_Rank_t to, unsigned round, std::uint32_t number) const noexcept;
+  /// Asks a member to have the messages of a round, from `number` on, sent to this one, if there is
+  /// room. It answers if one has been sent to another member.
+  void send_question(gex_Rank_t to, unsigned round, std::uint32_t number) const noexcept;
 
   [[gnu::noinline]] void watch_leader(std::uint32_t number) noexcept;
   [[gnu::cold, gnu::noinline]] void take_lead(std::uint32_t level) noexcept;

@@ -227,9 +227,9 @@ bool TeamBarrier::send_report(gex_Rank_t to, unsigned round, std::uint32_t numbe
   return team::send_message(*this, to, team::message_of(kind_), fields);
 }
 
-bool TeamBarrier::send_question(gex_Rank_t to, unsigned round,
+void TeamBarrier::send_question(gex_Rank_t to, unsigned round,
                                 std::uint32_t number) const noexcept {
-  return team::send_message(
+  team::send_message(
       *this, to, team::report_question,
       team::ReportQuestion{
           {team_.id(), round, number}, static_cast<std::uint32_t>(kind_), team_.rank});
