@@ -5,8 +5,6 @@
 #include <getopt.h>
 #include <gex/version.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <span>
 #include <string>
@@ -70,11 +68,8 @@ class OptionReader {
   }
 
   template <class Options>
-  Reading<Options> refuse(std::string what) const {
-    // A word of the command line may have control characters; the message is one line.
-    std::replace_if(
-        what.begin(), what.end(), [](unsigned char one) { return std::iscntrl(one) != 0; }, '?');
-    return {{}, program_ + ": " + what + " (" + program_ + " --help)\n", usage_error};
+  Reading<Options> refuse(const std::string& what) const {
+    return {{}, program_ + ": " + printable(what) + " (" + program_ + " --help)\n", usage_error};
   }
   template <class Options>
   Reading<Options> refuse_option(int found) const {

@@ -1,10 +1,12 @@
 #pragma once
 // Standard output of the programs: what could not be written is an error of the program.
 
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace gex::cmd {
 
@@ -20,6 +22,14 @@ inline int finish_output(const char* program) noexcept {
 inline int print_output(const char* program, const std::string& text) noexcept {
   std::fputs(text.c_str(), stdout);
   return finish_output(program);
+}
+
+/// The text as one line: control characters, which come in with a user's value, show as '?'.
+inline std::string printable(std::string_view text) {
+  std::string line(text);
+  for (char& one : line)
+    if (std::iscntrl(static_cast<unsigned char>(one)) != 0) one = '?';
+  return line;
 }
 
 }  // namespace gex::cmd

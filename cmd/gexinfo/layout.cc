@@ -17,15 +17,6 @@ void print_blanks(std::size_t count) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
-  }
-  return result;
-}
-
 void print_wrapped(std::string_view text, std::size_t column) {
   const std::string line = printable(text);
   std::string_view left = line;

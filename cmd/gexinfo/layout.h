@@ -6,13 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "../output.h"
+
 namespace gexinfo {
 
 /// Lines are kept within this where the words allow it.
 inline constexpr std::size_t line_width = 96;
 
-/// The text as one line: control characters, which come in with a user's value, show as '?'.
-std::string printable(std::string_view text);
+using gex::cmd::printable;
 
 /// Prints words from `column` on, where the output stands now, and continues lines there.
 void print_wrapped(std::string_view text, std::size_t column);

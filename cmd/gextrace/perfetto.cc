@@ -36,13 +36,7 @@ class Timeline : public Output {
 
   /// Notes the spans in which messages are sent and handled, as far as they are kept.
   void survey(const ShownRank& rank) override {
-    const std::vector<std::uint32_t>& meetings = rank.recording.meetings;
-    std::vector<std::uint32_t>& spans =
-        span_of_meeting_.emplace_back(outline_.job.ranks[rank.index].events.size(), Span::none);
-    for (std::size_t i = 0; i < std::min(spans.size(), meetings.size()); ++i) {
-      const std::uint32_t span = rank.recording.spans.span_of_event[meetings[i]];
-      if (span != Span::none && rank.kept[span]) spans[i] = span;
-    }
+    span_of_meeting_.push_back(kept_spans(rank, outline_.job.ranks[rank.index].events.size()));
     has_spans_.push_back(std::find(rank.kept.begin(), rank.kept.end(), true) != rank.kept.end());
   }
 

@@ -88,11 +88,11 @@ class Picture : public Output {
   }
 
   void draw(const ShownRank& rank) override {
-    for (auto lane = lanes_.lower_bound({rank.index, 0});
-         lane != lanes_.end() && lane->first.first == rank.index; ++lane)
-      for (std::uint32_t s = 0; s < rank.kept.size(); ++s)
-        if (rank.kept[s] && rank.recording.spans.spans[s].thread == lane->first.second)
-          draw_span(rank.recording, s, lane->second);
+    for (std::uint32_t s = 0; s < rank.kept.size(); ++s) {
+      if (!rank.kept[s]) continue;
+      const auto lane = lanes_.find({rank.index, rank.recording.spans.spans[s].thread});
+      if (lane != lanes_.end()) draw_span(rank.recording, s, lane->second);
+    }
   }
 
   void end_drawing() override {
@@ -107,13 +107,10 @@ class Picture : public Output {
     std::vector<std::uint8_t>& depths = depth_of_meeting_.emplace_back();
     if (!draws(rank.index)) return;
     const RankSpans& spans = rank.recording.spans;
-    const std::vector<std::uint32_t>& meetings = rank.recording.meetings;
-    depths.resize(outline_.job.ranks[rank.index].events.size(), not_kept);
-    for (std::size_t i = 0; i < std::min(depths.size(), meetings.size()); ++i) {
-      const std::uint32_t span = spans.span_of_event[meetings[i]];
-      if (span != Span::none && rank.kept[span])
-        depths[i] = static_cast<std::uint8_t>(depth_of(spans, spans.spans[span]));
-    }
+    for (const std::uint32_t span : kept_spans(rank, outline_.job.ranks[rank.index].events.size()))
+      depths.push_back(span == Span::none
+                           ? not_kept
+                           : static_cast<std::uint8_t>(depth_of(spans, spans.spans[span])));
   }
 
   double x(std::int64_t at) const {

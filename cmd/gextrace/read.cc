@@ -122,6 +122,7 @@ void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace
     std::memcpy(&chunk_header, bytes.data(), sizeof chunk_header);
     if (chunk_header.sequence == 0) continue;
     Chunk chunk{chunk_header.thread, {}};
+    std::uint64_t readable = 0;
     std::uint64_t unreadable = 0;
     for (std::size_t at = sizeof chunk_header; at + header.record_bytes <= got;
          at += header.record_bytes) {
@@ -132,14 +133,14 @@ void read_chunks(std::ifstream& file, const FileHeader& header, RankTrace& trace
         ++unreadable;
         continue;
       }
+      ++readable;
       trace.earliest = std::min(trace.earliest, static_cast<std::int64_t>(record.ticks));
       if (is_kept(record, keep)) add(record, chunk_header.thread, chunk.events);
     }
     trace.unreadable += unreadable;
     // A number that another chunk has is not this one's: its header is damaged.
-    const std::size_t records = chunk.events.size();
     if (!chunks.emplace(chunk_header.sequence, std::move(chunk)).second)
-      trace.unreadable += records;
+      trace.unreadable += readable;
   }
   std::map<std::uint32_t, std::vector<Event>> by_thread;
   for (auto& [sequence, chunk] : chunks) {

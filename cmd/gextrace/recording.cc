@@ -32,6 +32,16 @@ std::optional<RankRecording> read_rank(const RankTrace& outline, std::string& wh
   return recording;
 }
 
+std::vector<std::uint32_t> kept_spans(const ShownRank& rank, std::size_t events) {
+  const std::vector<std::uint32_t>& meetings = rank.recording.meetings;
+  std::vector<std::uint32_t> spans(events, Span::none);
+  for (std::size_t i = 0; i < std::min(events, meetings.size()); ++i) {
+    const std::uint32_t span = rank.recording.spans.span_of_event[meetings[i]];
+    if (span != Span::none && rank.kept[span]) spans[i] = span;
+  }
+  return spans;
+}
+
 bool make_outputs(const Outline& outline, const Filter& filter, const std::vector<Output*>& outputs,
                   std::string& why) {
   const auto show = [&](std::uint32_t index, const auto& to_output) {

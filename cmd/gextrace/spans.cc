@@ -224,13 +224,6 @@ RankSpans spans_of(const RankTrace& trace, Annotations annotations) {
   return Builder(trace, annotations).build();
 }
 
-std::vector<RankSpans> spans_of(const Job& job, Annotations annotations) {
-  std::vector<RankSpans> all;
-  all.reserve(job.ranks.size());
-  for (const RankTrace& trace : job.ranks) all.push_back(spans_of(trace, annotations));
-  return all;
-}
-
 bool is_outermost(const RankSpans& spans, const Span& span) {
   const Span* outer = &span;
   while (outer->parent != Span::none) {

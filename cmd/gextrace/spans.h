@@ -54,8 +54,6 @@ enum class Annotations : std::uint8_t { shown, left_out };
 
 /// The spans of a rank, whose events are converted.
 RankSpans spans_of(const RankTrace& trace, Annotations annotations = Annotations::shown);
-/// The spans of each rank of the job, whose clocks are aligned.
-std::vector<RankSpans> spans_of(const Job& job, Annotations annotations = Annotations::shown);
 
 /// Returns true if the span is in no call, handler or wait.
 bool is_outermost(const RankSpans& spans, const Span& span);

@@ -189,15 +189,6 @@ Summary summarize_meetings(const Job& job, const Messages& messages, const Filte
 
 }  // namespace
 
-Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,
-                  const Filter& filter) {
-  Summary summary = summarize_meetings(job, messages, filter);
-  for (std::size_t i = 0; i < job.ranks.size(); ++i)
-    if (filter.has_rank(job.ranks[i].rank))
-      Adder(job.ranks[i], spans[i], kept(filter, job.ranks[i], spans[i]), filter, summary).run();
-  return summary;
-}
-
 Summarizer::Summarizer(const Outline& outline, const std::vector<std::string>& paths,
                        const Filter& filter)
     : summary_(summarize_meetings(outline.job, outline.messages, filter)), filter_(filter) {

@@ -68,9 +68,6 @@ struct Summary {
   std::map<std::uint32_t, Tally> last_arrivals;
 };
 
-Summary summarize(const Job& job, const std::vector<RankSpans>& spans, const Messages& messages,
-                  const Filter& filter);
-
 /// Makes the summary of the job whose files have these names.
 class Summarizer : public Output {
  public:

@@ -47,6 +47,20 @@ class Traced(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
+    def usage(self, *arguments):
+        """The largest memory of gextrace in KiB, and how many bytes it has read."""
+        # Freed memory counts again at once.
+        variables = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
+                     ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"}
+        with subprocess.Popen([GEXTRACE, *arguments], stdout=subprocess.DEVNULL,
+                              env=variables) as process:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            counts = pathlib.Path(f"/proc/{process.pid}/io").read_text(encoding="utf-8")
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_maxrss, int(re.search(r"rchar: (\d+)", counts).group(1))
+
     def summary(self, *options):
         return json.loads(self.gextrace("--summary=json", *options, self.trace).stdout)
 
@@ -344,11 +358,7 @@ class ManyRanks(Traced):
         # Not all ranks' events at a time.
         events = sum(rank["events"] for rank in found["ranks"])
         for options in ([], ["-o", "-"]):
-            with subprocess.Popen([GEXTRACE, *options, self.trace], stdout=subprocess.DEVNULL) as process:
-                _, status, usage = os.wait4(process.pid, 0)
-                process.returncode = os.waitstatus_to_exitcode(status)
-            self.assertEqual(process.returncode, 0)
-            self.assertLess(usage.ru_maxrss * 1024, events * 40)
+            self.assertLess(self.usage(*options, self.trace)[0] * 1024, events * 40)
 
 
 class Faults(Traced):
@@ -517,20 +527,6 @@ class Settings(Traced):
             struct.pack_into("=II", trace, 48, rank, ranks)  # FileHeader::rank, job_size
             pathlib.Path(f"{name}.{rank}").write_bytes(trace)
         return name
-
-    def usage(self, *arguments):
-        """The largest memory of gextrace in KiB, and how many bytes it has read."""
-        # Freed memory counts again at once.
-        variables = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
-                     ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"}
-        with subprocess.Popen([GEXTRACE, *arguments], stdout=subprocess.DEVNULL,
-                              env=variables) as process:
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            counts = pathlib.Path(f"/proc/{process.pid}/io").read_text(encoding="utf-8")
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        self.assertEqual(process.returncode, 0)
-        return usage.ru_maxrss, int(re.search(r"rchar: (\d+)", counts).group(1))
 
     def test_outputs_take_the_memory_of_a_rank_and_read_the_files_together(self):
         self.run_job(1, SEQ, "fill", "8000", options=["--trace", self.trace])

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "../temporary_folder.h"
 #include "gextrace/align.h"
-#include "gextrace/match.h"
+#include "gextrace/recording.h"
 #include "gextrace/spans.h"
 #include "gextrace/summary.h"
 #include "written_trace.h"
@@ -40,12 +42,11 @@ class ReadTest : public testing::Test {
   }
   /// Everything that gextrace makes of the files.
   Summary summary(const Filter& filter = {}) {
-    std::optional<Job> job = read(filter.ranks);
-    if (!job) throw std::runtime_error(why);
-    convert_ticks(*job);
-    const Messages messages = match(*job);
-    correct_clocks(*job, messages);
-    return summarize(*job, spans_of(*job), messages, filter);
+    const std::optional<Outline> outline = read_outline({base}, filter.ranks, why);
+    if (!outline) throw std::runtime_error(why);
+    Summarizer made(*outline, {base}, filter);
+    if (!make_outputs(*outline, filter, {&made}, why)) throw std::runtime_error(why);
+    return made.summary();
   }
 
   TemporaryFolder folder;
@@ -133,7 +134,7 @@ TEST_F(ReadTest, EndsOperationsWhereTheyWereComplete) {
   ASSERT_TRUE(job);
   convert_ticks(*job);
   correct_clocks(*job, {});
-  const RankSpans spans = spans_of(*job).front();
+  const RankSpans spans = spans_of(job->ranks.front());
   ASSERT_EQ(spans.operations.size(), 2U);
   std::map<std::uint32_t, std::int64_t> ends;
   for (const Operation& operation : spans.operations) ends[operation.call] = operation.end;
@@ -180,9 +181,9 @@ TEST_F(ReadTest, ShowsIntervalsOfALayerAboveAroundCalls) {
   std::optional<Job> job = read();
   ASSERT_TRUE(job);
   convert_ticks(*job);
-  const auto spans = spans_of(*job, Annotations::left_out);
-  ASSERT_EQ(spans[0].spans.size(), 1U);
-  EXPECT_EQ(spans[0].spans[0].parent, Span::none);
+  const RankSpans spans = spans_of(job->ranks.front(), Annotations::left_out);
+  ASSERT_EQ(spans.spans.size(), 1U);
+  EXPECT_EQ(spans.spans[0].parent, Span::none);
 }
 
 TEST_F(ReadTest, FiltersByTimeAndName) {
@@ -214,11 +215,11 @@ TEST_F(ReadTest, ShowsWhatARankWasInWhenItDied) {
   ASSERT_EQ(job->remarks.size(), 1U);
   EXPECT_EQ(job->remarks.front(), "rank 0: its process was ended, or is still running");
   convert_ticks(*job);
-  const auto spans = spans_of(*job);
-  ASSERT_EQ(spans[0].spans.size(), 2U);
-  EXPECT_TRUE(spans[0].spans[0].unfinished);
-  EXPECT_EQ(spans[0].spans[0].peer, 3U);
-  EXPECT_EQ(spans[0].spans[0].end - spans[0].spans[0].begin, 100);
+  const RankSpans spans = spans_of(job->ranks.front());
+  ASSERT_EQ(spans.spans.size(), 2U);
+  EXPECT_TRUE(spans.spans[0].unfinished);
+  EXPECT_EQ(spans.spans[0].peer, 3U);
+  EXPECT_EQ(spans.spans[0].end - spans.spans[0].begin, 100);
 }
 
 TEST_F(ReadTest, KeepsACallWhoseBeginWasOverwritten) {

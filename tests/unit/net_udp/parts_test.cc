@@ -266,13 +266,7 @@ struct OneOfAMillion {
                     *socket,
                     seal,
                     segments,
-                    [] {
-                      EndpointSettings settings;
-                      settings.max_message = 2000;
-                      settings.depth = 16;
-                      settings.total_depth = 4096;
-                      return settings;
-                    }(),
+                    EndpointSettings{.max_message = 2000, .depth = 16, .total_depth = 4096},
                     job};
 
   SendResult send(std::uint32_t to) {
