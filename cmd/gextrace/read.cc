@@ -8,6 +8,8 @@
 #include <fstream>
 #include <set>
 
+#include "job/limits.h"
+
 namespace gextrace {
 
 namespace {
@@ -253,8 +255,8 @@ std::optional<std::vector<std::string>> find_files(const std::vector<std::string
     // The lowest rank's file has the number of ranks; gaps are reported by `remark_on`.
     std::optional<FileHeader> any;
     std::string last_why = path + ".0: " + std::strerror(ENOENT);
-    for (std::uint32_t rank = 0; !any && rank < (wanted.empty() ? 1024 : wanted.back() + 1);
-         ++rank) {
+    for (std::uint32_t rank = 0;
+         !any && rank < (wanted.empty() ? gex::job::max_ranks : wanted.back() + 1); ++rank) {
       const std::string name = path + "." + std::to_string(rank);
       if (!exists(name)) continue;
       std::ifstream file(name, std::ios::binary);

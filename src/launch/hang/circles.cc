@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launch/hang/components.h"
+#include "launch/hang/rank_ranges.h"
 #include "launch/hang/wait_graph.h"
 
 namespace gex::launch {
@@ -32,10 +33,6 @@ enum class Way : std::uint8_t {
   chains,  ///< each waits for the one at a certain distance, which is of the run, but for the last
   one_by_one
 };
-
-bool is_common(const RankRun& peers) noexcept {
-  return peers.count == 1 || peers.peer_stride == 0;
-}
 
 /// The distance, in a run of the way `chains`, from a rank to the one that it waits for, by their
 /// numbers in the run.
@@ -86,7 +83,7 @@ class CircleSearch {
 
   Way way_of(std::uint32_t waiters, std::uint32_t number) const {
     const auto& for_peers = graph_.waiters[waiters].for_peers;
-    const auto common = [number](const auto& runs) { return is_common(runs[number]); };
+    const auto common = [number](const auto& runs) { return runs[number].has_one_peer(); };
     if (std::ranges::all_of(for_peers, common)) return Way::together;
     const RankRun& peers = for_peers.front()[number];
     const std::int64_t distance = std::int64_t{*peers.peer} - std::int64_t{peers.first};
@@ -120,9 +117,8 @@ class CircleSearch {
   /// Notes the ranks of a run that are not followed.
   void leave_out(const RankRun& all) {
     std::vector<RankRun> taken;
-    for (auto at = followed_.lower_bound(all.first); at != followed_.end() && *at <= all.last();
-         ++at)
-      if (all.index_of(*at)) taken.push_back(run_of(*at));
+    for (const std::uint32_t index : indices_of(followed_, all))
+      taken.push_back(run_of(all.rank(index)));
     if (taken.size() == all.count) return;
     std::vector<RankRun> left = without({all}, joined(std::move(taken)).runs);
     left_.insert(left_.end(), left.begin(), left.end());
@@ -138,8 +134,8 @@ class CircleSearch {
           runs_, [&](const Run& run) { return ranks_of(run).index_of(rank).has_value(); });
       if (at == runs_.end()) continue;
       if (at->way == Way::one_by_one && !followed_.insert(rank).second) continue;
-      for (const auto& runs : graph_.waiters[at->waiters].for_peers)
-        next.push_back(runs[at->number].peer_of(*ranks_of(*at).index_of(rank)));
+      each_peer(*at, *ranks_of(*at).index_of(rank),
+                [&](std::uint32_t peer) { next.push_back(peer); });
     }
   }
 
@@ -263,9 +259,7 @@ class CircleSearch {
       for (const std::uint32_t vertex : component) {
         if (vertex >= first_call) continue;
         const Piece& piece = pieces_[vertex];
-        RankRun run = graph_.waiters[piece.waiters].ranks.runs[piece.run];
-        run.peer.reset();
-        run.peer_stride = 0;
+        const RankRun& run = graph_.waiters[piece.waiters].ranks.runs[piece.run];
         ranks.push_back(part_of(run, piece.from, piece.step, piece.count));
       }
       if (!ranks.empty()) circles_.found.push_back(united(std::move(ranks)));
@@ -297,8 +291,6 @@ class CircleSearch {
 struct Range {
   std::uint32_t low = UINT32_MAX;
   std::uint32_t high = 0;
-  std::uint32_t waiters = 0;
-  std::uint32_t reach = 0;  ///< the greatest `high` of this and those before
 
   void add(const RankRun& run) {
     low = std::min(low, run.first);
@@ -308,29 +300,28 @@ struct Range {
 
 /// Edges between sets of ranks: there is one where a rank of one may wait for a rank of the other.
 Edges edges_between_sets(const WaitGraph& graph) {
-  std::vector<Range> ranges;
+  RankRanges<std::uint32_t> ranges;
   Edges edges;
   for (std::uint32_t i = 0; i < graph.waiters.size(); ++i) {
     const Waiters& waiters = graph.waiters[i];
     if (!waiters.waits()) continue;
     for (const std::uint32_t call : waiters.for_calls) edges[i].insert(first_call + call);
-    Range& range = ranges.emplace_back();
-    range.waiters = i;
+    Range range;
     for (const RankRun& run : waiters.ranks.runs) range.add(run);
+    ranges.add(range.low, range.high, i);
   }
   for (std::uint32_t call = 0; call < graph.missing.size(); ++call)
     for (const std::uint32_t waiters : graph.missing[call])
       if (graph.waiters[waiters].waits()) edges[first_call + call].insert(waiters);
-  std::ranges::sort(ranges, {}, &Range::low);
-  std::uint32_t reach = 0;
-  for (Range& range : ranges) range.reach = reach = std::max(reach, range.high);
+  ranges.sort();
   for (std::uint32_t i = 0; i < graph.waiters.size(); ++i) {
     for (const std::vector<RankRun>& runs : graph.waiters[i].for_peers) {
       Range peers;
       for (const RankRun& run : runs) peers.add(peers_of(run));
-      auto at = std::ranges::upper_bound(ranges, peers.high, {}, &Range::low);
-      while (at != ranges.begin() && (--at)->reach >= peers.low)
-        if (at->high >= peers.low) edges[i].insert(at->waiters);
+      ranges.near(peers.low, peers.high, [&](std::uint32_t waiters) {
+        edges[i].insert(waiters);
+        return true;
+      });
     }
   }
   return edges;

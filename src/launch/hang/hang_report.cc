@@ -96,8 +96,7 @@ RankRuns without_peers(const RankRuns& ranks) {
 class Analysis {
  public:
   explicit Analysis(const RankClasses& classes) {
-    for (const auto& [key, one] : classes.by_key) report_.classes.push_back(one);
-    std::ranges::sort(report_.classes, {}, [](const RankClass& one) { return one.example.rank; });
+    report_.classes = by_rank(classes);
     report_.left_out = classes.left_out;
     for (const RankClass& one : report_.classes) {
       Waiters& waiters = graph_.waiters.emplace_back();
@@ -179,8 +178,7 @@ class Analysis {
     } else if (is_of_team(op.kind)) {
       explain_team(wait, number);
     } else if (op.peer) {
-      wait.waits_for = std::make_shared<const RankRuns>(only(*op.peer));
-      explain_peer(wait, peers_in_order(add_peers(number, op)));
+      explain_peer(wait, wait_for_peer(wait, number, op));
     } else if (op.kind == job::OpKind::lock) {
       wait.why = "waits in gex_HSL_Lock for a lock that another thread of its process holds";
     } else {
@@ -205,6 +203,12 @@ class Analysis {
     return runs;
   }
 
+  /// The ranks of a class wait for one rank each; returns these as text.
+  std::string wait_for_peer(RankWait& wait, std::size_t number, const OpReport& op) {
+    wait.waits_for = std::make_shared<const RankRuns>(only(*op.peer));
+    return peers_in_order(add_peers(number, op));
+  }
+
   /// Ranks wait for the peers of their operations in flight, probably.
   void add_operations(RankWait& wait, std::size_t number) {
     std::vector<RankRun> peers;
@@ -220,8 +224,7 @@ class Analysis {
     const RankReport& rank = report_.classes[number].example;
     wait.why = "waits in " + thread.annotation;
     if (thread.wait->peer) {
-      wait.waits_for = std::make_shared<const RankRuns>(only(*thread.wait->peer));
-      wait.why += ", from " + peers_in_order(add_peers(number, *thread.wait));
+      wait.why += ", from " + wait_for_peer(wait, number, *thread.wait);
       return;
     }
     if (!rank.operations.empty()) wait.why += " with " + count_of(rank.operations);

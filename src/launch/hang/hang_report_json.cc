@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <string>
 
 #include "launch/hang/hang_report.h"
@@ -149,10 +148,7 @@ std::string left_out_of(const HangReport& report) {
 
 std::string to_json(const HangReport& report) {
   const auto shown = [](const auto& one) { return json_of(one); };
-  const RankClasses alike_ones = alike(report.classes);
-  std::vector<RankClass> classes;
-  for (const auto& [key, one] : alike_ones.by_key) classes.push_back(one);
-  std::ranges::sort(classes, {}, [](const RankClass& one) { return one.example.rank; });
+  const std::vector<RankClass> classes = by_rank(alike(report.classes));
   std::string out(report_json_start);
   for (std::size_t i = 0; i < report.classes.size(); ++i)
     out += (i == 0 ? "\n  " : ",\n  ") + json_of(report.classes[i].example);

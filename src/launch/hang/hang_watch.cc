@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 namespace gex::launch {
@@ -44,23 +43,16 @@ void HangWatch::observed(std::span<const std::uint32_t> hosts, const Observation
 
 void HangWatch::detect() {
   const std::chrono::duration<double> quiet = now_() - last_progress_;
-  const auto waits = [this](const Host& host) {
-    return static_cast<double>(host.seen.waited_ms) * 1e-3 >= after_s_;
-  };
+  Observation all = of_no_host;
+  for (const Host& host : hosts_) add_to(all, host.seen);
   const bool overdue = quiet.count() >= after_s_;
-  if (overdue && !reported_ && std::any_of(hosts_.begin(), hosts_.end(), waits)) {
+  if (overdue && !reported_ && static_cast<double>(all.waited_ms) * 1e-3 >= after_s_) {
     reported_ = true;
     report(Hang::waits, quiet.count());
   }
-  std::uint64_t idle_ms = std::numeric_limits<std::uint64_t>::max();
-  bool polls = false;
-  for (const Host& host : hosts_) {
-    idle_ms = std::min(idle_ms, host.seen.idle_ms);
-    polls |= host.seen.polls;
-  }
-  const double idle_s = static_cast<double>(idle_ms) * 1e-3;
+  const double idle_s = static_cast<double>(all.idle_ms) * 1e-3;
   if (idle_s < after_s_) polls_reported_ = false;
-  if (!overdue || !polls || idle_s < after_s_ || reported_ || polls_reported_) return;
+  if (!overdue || !all.polls || idle_s < after_s_ || reported_ || polls_reported_) return;
   polls_reported_ = true;
   report(Hang::polls, idle_s);
 }

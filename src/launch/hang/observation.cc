@@ -6,6 +6,12 @@
 
 namespace gex::launch {
 
+void add_to(Observation& all, const Observation& one) noexcept {
+  all.waited_ms = std::max(all.waited_ms, one.waited_ms);
+  all.idle_ms = std::min(all.idle_ms, one.idle_ms);
+  all.polls |= one.polls;
+}
+
 job::FrameHeader frame_of(const Observation& observation) {
   constexpr std::uint64_t max_ms = std::numeric_limits<std::uint32_t>::max();
   job::FrameHeader header;
@@ -32,14 +38,11 @@ bool MergedObservations::complete(std::span<const std::uint32_t> hosts) const {
 }
 
 Observation MergedObservations::take(std::span<const std::uint32_t> hosts) {
-  Observation all{std::exchange(progressed_, false), 0,
-                  hosts.empty() ? 0 : std::numeric_limits<std::uint64_t>::max(), false};
+  Observation all = of_no_host;
+  all.progressed = std::exchange(progressed_, false);
   for (const std::uint32_t host : hosts) {
-    Host& one = hosts_[host];
-    one.is_new = false;
-    all.waited_ms = std::max(all.waited_ms, one.seen.waited_ms);
-    all.idle_ms = std::min(all.idle_ms, one.seen.idle_ms);
-    all.polls |= one.seen.polls;
+    hosts_[host].is_new = false;
+    add_to(all, hosts_[host].seen);
   }
   return all;
 }

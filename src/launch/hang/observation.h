@@ -22,6 +22,11 @@ struct Observation {
   bool operator==(const Observation&) const = default;
 };
 
+/// The observation to which those of hosts are added.
+inline constexpr Observation of_no_host{.idle_ms = UINT64_MAX};
+/// Adds what one host more has observed, but for its progress.
+void add_to(Observation& all, const Observation& one) noexcept;
+
 job::FrameHeader frame_of(const Observation& observation);
 Observation observation_of(const job::FrameHeader& header);
 

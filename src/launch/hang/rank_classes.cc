@@ -167,6 +167,13 @@ std::uint64_t ranks_in(const RankClasses& classes) {
   return ranks;
 }
 
+std::vector<RankClass> by_rank(const RankClasses& classes) {
+  std::vector<RankClass> all;
+  for (const auto& [key, one] : classes.by_key) all.push_back(one);
+  std::ranges::sort(all, {}, [](const RankClass& one) { return one.example.rank; });
+  return all;
+}
+
 RankClasses completed(RankClasses classes, const RankClasses& earlier) {
   if (ranks_in(classes) >= ranks_in(earlier)) return classes;
   std::vector<RankRun> known;

@@ -65,6 +65,9 @@ RankClasses each_alone(const std::vector<RankReport>& ranks);
 /// Classes that are equal, such as ranks that were each alone, as one.
 RankClasses alike(const std::vector<RankClass>& classes);
 
+/// The classes by the ranks of their examples.
+std::vector<RankClass> by_rank(const RankClasses& classes);
+
 /// Adds the ranks of `earlier` that `classes` does not have, so far as their ranks are listed.
 RankClasses completed(RankClasses classes, const RankClasses& earlier);
 

@@ -1,7 +1,5 @@
 #include "launch/hang/rank_report.h"
 
-#include <algorithm>
-
 #include "launch/hang/report_archive.h"
 
 namespace gex::launch {
@@ -18,16 +16,6 @@ std::uint32_t TeamReport::calls(job::OpKind kind) const noexcept {
       return named_barriers;
     default:
       return 0;
-  }
-}
-
-void add_stacks(std::vector<RankReport>& picture, const std::vector<RankReport>& stacks) {
-  for (const RankReport& from : stacks) {
-    const auto rank = std::ranges::lower_bound(picture, from.rank, {}, &RankReport::rank);
-    if (rank == picture.end() || rank->rank != from.rank || rank->process != from.process) continue;
-    for (const ThreadReport& thread : from.threads)
-      for (ThreadReport& seen : rank->threads)
-        if (seen.kernel_thread == thread.kernel_thread) seen.backtrace = thread.backtrace;
   }
 }
 

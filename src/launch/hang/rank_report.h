@@ -163,10 +163,6 @@ void visit(Archive& archive, T& report) {
   archive.field(report.hidden);
 }
 
-/// Adds the stacks that threads have shown since. Both are by rank. Threads that the picture does
-/// not have began later, and are left out.
-void add_stacks(std::vector<RankReport>& picture, const std::vector<RankReport>& stacks);
-
 std::vector<std::byte> encode(const std::vector<RankReport>& reports);
 /// Empty if the bytes are no such thing.
 std::optional<std::vector<RankReport>> decode(std::span<const std::byte> bytes);

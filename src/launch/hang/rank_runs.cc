@@ -145,7 +145,7 @@ std::vector<RankRun> rest_of(const RankRun& run, const RankRun& other) {
 RankRun peers_of(const RankRun& run) {
   RankRun peers;
   peers.first = *run.peer;
-  if (run.peer_stride == 0 || run.count == 1) return peers;
+  if (run.has_one_peer()) return peers;
   peers.count = run.count;
   peers.first = std::min(*run.peer, run.peer_of(run.count - 1));
   peers.stride = static_cast<std::uint32_t>(std::abs(std::int64_t{run.peer_stride}));
@@ -262,7 +262,7 @@ std::string ranks_of(const RankRuns& ranks) {
 std::string peers_in_order(const std::vector<RankRun>& runs) {
   constexpr std::size_t max_shown = 16;
   const bool one = std::ranges::all_of(runs, [&](const RankRun& run) {
-    return run.peer == runs.front().peer && (run.count == 1 || run.peer_stride == 0);
+    return run.peer == runs.front().peer && run.has_one_peer();
   });
   if (one) return text_of("rank %u", *runs.front().peer);
   std::string out = "ranks ";

@@ -33,6 +33,8 @@ struct RankRun {
   std::uint32_t peer_of(std::uint32_t i) const noexcept {
     return *peer + i * static_cast<std::uint32_t>(peer_stride);
   }
+  /// Returns true if all of them wait for one rank.
+  bool has_one_peer() const noexcept { return count == 1 || peer_stride == 0; }
   /// Which of them a rank is; empty: none.
   std::optional<std::uint32_t> index_of(std::uint32_t wanted) const noexcept;
   bool operator==(const RankRun&) const = default;

@@ -4,40 +4,26 @@
 #include <utility>
 #include <vector>
 
+#include "launch/hang/rank_ranges.h"
 #include "launch/hang/wait_graph.h"
 
 namespace gex::launch {
 
 namespace {
 
-/// Finds the runs of all ranks of a graph that may have a rank in common with a run.
-class KnownRanks {
- public:
-  explicit KnownRanks(const WaitGraph& graph) {
-    for (std::uint32_t i = 0; i < graph.waiters.size(); ++i)
-      for (const RankRun& run : graph.waiters[i].ranks.runs) entries_.push_back({run, i, 0});
-    std::ranges::sort(entries_, {}, [](const Entry& entry) { return entry.run.first; });
-    std::uint32_t reach = 0;
-    for (Entry& entry : entries_) entry.reach = reach = std::max(reach, entry.run.last());
-  }
-
-  /// Calls `visit(waiters, run)` for each, until it returns false.
-  template <class Visit>
-  void near(const RankRun& wanted, const Visit& visit) const {
-    auto at = std::ranges::upper_bound(entries_, wanted.last(), {},
-                                       [](const Entry& entry) { return entry.run.first; });
-    while (at != entries_.begin() && (--at)->reach >= wanted.first)
-      if (at->run.last() >= wanted.first && !visit(at->waiters, at->run)) return;
-  }
-
- private:
-  struct Entry {
-    RankRun run;
-    std::uint32_t waiters;
-    std::uint32_t reach;  ///< the greatest rank of this one and those before
-  };
-  std::vector<Entry> entries_;
+/// A run of ranks of one of a graph's waiters.
+struct KnownRun {
+  std::uint32_t waiters;
+  RankRun run;
 };
+RankRanges<KnownRun> known_in(const WaitGraph& graph) {
+  RankRanges<KnownRun> known;
+  for (std::uint32_t i = 0; i < graph.waiters.size(); ++i)
+    for (const RankRun& run : graph.waiters[i].ranks.runs)
+      known.add(run.first, run.last(), {i, run});
+  known.sort();
+  return known;
+}
 
 /// The different sets of peers that ranks wait for.
 std::vector<RankRun> all_peers(const WaitGraph& graph) {
@@ -62,14 +48,14 @@ Wanted wanted_in(const WaitGraph& graph) {
   };
   std::vector<std::vector<RankRun>> parts(graph.waiters.size());
   std::vector<RankRun> unknown;
-  const KnownRanks known(graph);
+  const RankRanges<KnownRun> known = known_in(graph);
   for (const RankRun& peers : all_peers(graph)) {
     std::vector<RankRun> left{peers};
-    known.near(peers, [&](std::uint32_t waiters, const RankRun& run) {
-      if (is_looked_for(waiters) && !all_of[waiters]) {
-        if (const auto common = common_of(run, peers)) parts[waiters].push_back(*common);
+    known.near(peers.first, peers.last(), [&](const KnownRun& one) {
+      if (is_looked_for(one.waiters) && !all_of[one.waiters]) {
+        if (const auto common = common_of(one.run, peers)) parts[one.waiters].push_back(*common);
       }
-      left = without(std::move(left), {run});
+      left = without(std::move(left), {one.run});
       return !left.empty();
     });
     unknown.insert(unknown.end(), left.begin(), left.end());

@@ -69,18 +69,16 @@ void RankObserver::send() const {
                               std::make_shared<const std::vector<std::byte>>(encode(picture_)));
 }
 
-std::vector<RankReport> RankObserver::stacks() const {
-  std::vector<RankReport> reports;
-  for (const std::uint32_t rank : job_.part.ranks) {
-    const std::uint32_t index = job_.index_of(rank);
-    RankReport report;
-    report.rank = rank;
-    report.process = process_of(index);
-    if (report.process == 0) continue;
-    report.threads = views_[index].stacks();
-    if (!report.threads.empty()) reports.push_back(std::move(report));
+void RankObserver::send_stacks() {
+  for (RankReport& rank : picture_) {
+    const std::uint32_t index = job_.index_of(rank.rank);
+    if (rank.process == 0 || process_of(index) != rank.process) continue;
+    for (const ThreadReport& thread : views_[index].stacks())
+      for (ThreadReport& seen : rank.threads)
+        if (seen.kernel_thread == thread.kernel_thread) seen.backtrace = thread.backtrace;
   }
-  return reports;
+  send();
+  picture_ = {};
 }
 
 std::vector<RankReport> RankObserver::picture() const {
@@ -130,9 +128,7 @@ void RankObserver::meet_deadlines() {
     // A thread that is stopped or blocks the signal shows none.
     if (shown >= stacks_expected_ || met(stacks_limit_)) {
       stacks_at_.reset();
-      add_stacks(picture_, stacks());
-      send();
-      picture_ = {};
+      send_stacks();
     } else {
       stacks_at_ = after(stacks_interval);
     }

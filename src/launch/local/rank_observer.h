@@ -39,7 +39,9 @@ class RankObserver final : public Timed {
  private:
   pid_t process_of(std::size_t index) const noexcept;
   std::vector<RankReport> picture() const;
-  std::vector<RankReport> stacks() const;
+  /// Sends the picture with the stacks that threads have shown since. Threads that it does not have
+  /// began later, and are left out.
+  void send_stacks();
   void send() const;
   bool all_stopped() const;
   void take_picture();

@@ -222,6 +222,14 @@ TEST_F(ReadTest, ShowsWhatARankWasInWhenItDied) {
   EXPECT_EQ(spans.spans[0].end - spans.spans[0].begin, 100);
 }
 
+TEST_F(ReadTest, FindsTheOnlyRankOfALargeJobThatWasTraced) {
+  trace_of(5'000, 8'000).write(file(5'000));
+  const std::optional<Job> job = read();
+  ASSERT_TRUE(job) << why;
+  ASSERT_EQ(job->ranks.size(), 1U);
+  EXPECT_EQ(job->ranks.front().rank, 5'000U);
+}
+
 TEST_F(ReadTest, KeepsACallWhoseBeginWasOverwritten) {
   WrittenTrace trace = trace_of(0, 1);
   trace.header.lost_records = 2046;
