@@ -46,8 +46,8 @@ void sleep_ms(long milliseconds) {
 /// Rank 0 is late, some times; the others wait meanwhile, and run for less than two hundredths of
 /// the time in at least one of those: they spin for less than a millisecond, and look each 16 ms,
 /// but on a busy machine a look may take long. Over a network it is a few system calls, and the
-/// network may ask for more of them: three hundredths bear that. A rank that did not sleep would run
-/// all the time.
+/// network may ask for more of them: three hundredths bear that. A rank that did not sleep would
+/// run all the time.
 template <class Late, class Wait>
 void wait_long(gex_TM_t team, const char* what, int rounds, Late&& late, Wait&& wait) {
   gex_Rank_t neighbors = 0;
