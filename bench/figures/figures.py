@@ -7,9 +7,7 @@
     bench/figures/figures.py --keep NAME...     these anew, and the others of the report as they are
     bench/figures/figures.py --draw             pictures and page once more, of report/results.json
 
-report/results.json is written as measurements end. An interrupt ends with a report of what there is by
-then. Exit status: 0, or 1 where something of libgex could not be measured or the report not be written,
-2 for a wrong command line, 130 after an interrupt.
+report/results.json is written as measurements end.
 """
 
 import argparse
@@ -217,7 +215,10 @@ def choose(names, only, one_host):
 
 def parse_options():
     parser = argparse.ArgumentParser(
-        prog="figures", description="Measures the papers' figures here, libgex beside its peers.")
+        prog="figures", description="Measures the papers' figures here, libgex beside its peers.",
+        epilog="An interrupt ends with a report of what there is by then. Exit status: 0; 1 where "
+               "something of libgex could not be measured or the report not be written; 2 for a wrong "
+               "command line; 130 after an interrupt.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="figures (default: all)")
     parser.add_argument("--list", action="store_true", help="print the names of the figures")
     parser.add_argument("--scale", choices=SCALES, default="full",
