@@ -3,12 +3,10 @@
 without changing its meaning."""
 
 import os
-import subprocess
-import sys
 import tempfile
 import unittest
 
-from seeded_tree import SeededTree
+from seeded_tree import SeededTree, run_script
 
 LONG = "word " * 30
 GOOD = {
@@ -61,8 +59,7 @@ class Docs(SeededTree):
             path = os.path.join(root, "README.md")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), self.script)
-            subprocess.run([sys.executable, script, root, "--fix"], capture_output=True, check=False)
+            run_script(self.script, root, "--fix")
             with open(path, encoding="utf-8") as file:
                 return file.read()
 

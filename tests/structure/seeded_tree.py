@@ -1,10 +1,31 @@
 """A test of a script that checks a source tree: a tree that it accepts, and the same with changes."""
 
+import contextlib
+import importlib
+import io
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
+
+
+def run_script(script, *arguments):
+    """Runs a script beside this file in this process, which takes a tenth of the time that Python needs to
+    start. Returns what subprocess.run would."""
+    module = importlib.import_module(os.path.splitext(script)[0])
+    printed, error, status = io.StringIO(), io.StringIO(), 0
+    with unittest.mock.patch.object(sys, "argv", [script, *arguments]), \
+            contextlib.redirect_stdout(printed), contextlib.redirect_stderr(error):
+        try:
+            module.main()
+        except SystemExit as end:
+            status = end.code or 0
+            if isinstance(status, str):
+                error.write(status + "\n")
+                status = 1
+    return subprocess.CompletedProcess(script, status, printed.getvalue(), error.getvalue())
 
 
 class SeededTree(unittest.TestCase):
@@ -17,15 +38,13 @@ class SeededTree(unittest.TestCase):
         return self.check_tree({**self.good, **changes})
 
     def check_tree(self, tree):
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), self.script)
         with tempfile.TemporaryDirectory() as root:
             for path, text in tree.items():
                 path = os.path.join(root, path)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(text)
-            return subprocess.run([sys.executable, script, root], capture_output=True, text=True,
-                                  check=False)
+            return run_script(self.script, root)
 
     def assert_accepted(self, changes):
         result = self.check(changes)

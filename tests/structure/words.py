@@ -8,6 +8,7 @@ FILES, are checked, and the text of all documents but CHANGELOG.md, which has th
 each word the field's own is printed; docs/glossary.md lists those.
 """
 
+import bisect
 import os
 import re
 import sys
@@ -61,45 +62,54 @@ SPELLINGS = [
     (re.compile(r"\bmost_(?!payload\b|common\b)\w*"), "max_..."),
     (re.compile(r"\b(?:\w+_t|int|double|auto) (most)\b(?=[,;)]| =)"), "max"),
     (re.compile(r"\b(?:Who|Those who|He who)\b"), "name it: the rank that ..., the process that ..."),
-    (re.compile(r"(?://[/!<]*|# )\s*(The same\b)"), INCOMPLETE),
-    (re.compile(r"(?://[/!<]*|# |\"{3})\s*(Whether\b)"), "Returns true if ...; True if ..."),
-    (re.compile(r"(?://[/!<]*|# |\"{3})\s*(Of|Those)\b"), NOUN),
-    (re.compile(r"(?:///<?\s*|\"{3})(What)\b"), NOUN),
-    (re.compile(r"///<?\s*(That) (?:of|as|is|in)\b"), NOUN),
+    (re.compile(r"(?://[/!<]*|# )[^\S\n]*(The same\b)"), INCOMPLETE),
+    (re.compile(r"(?://[/!<]*|# |\"{3})[^\S\n]*(Whether\b)"), "Returns true if ...; True if ..."),
+    (re.compile(r"(?://[/!<]*|# |\"{3})[^\S\n]*(Of|Those)\b"), NOUN),
+    (re.compile(r"(?:///<?[^\S\n]*|\"{3})(What)\b"), NOUN),
+    (re.compile(r"///<?[^\S\n]*(That) (?:of|as|is|in)\b"), NOUN),
 ]
 # The comment that a file begins with.
 HEAD = re.compile(r"(?:#!.*\n)?(?:#pragma once\n)?(?://|#) (What)\b")
 
-HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# A capital that begins a word.
+HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-z]))")
 # `is None` of Python is no sentence.
 PYTHON_NONE = re.compile(r"(?<=\bis )None\b|(?<=Is)None\b")
-COMMENT_MARK = re.compile(r"^\s*(?://[/!]?<?|/?\*+|#+(?= ))")
+COMMENT_MARK = re.compile(r"^[^\S\n]*(?://[/!]?<?|/?\*+|#+(?= ))", re.MULTILINE)
+NO_WORD = re.compile(r"(?:[^\w`]|_)+")
+
+
+# Hardly a file has any, so that all are looked for at once before each is by itself.
+ANY_WORD = re.compile(" (?:" + "|".join(pattern for pattern, _ in WORDS) + ")(?= )")
 
 
 def in_words(text):
-    """The text as words in lower case with a blank before each, and each character's line. Backticks
-    stay, since the `none` of an enumeration is not a predicate."""
-    result, numbers = "", []
-    for number, line in enumerate(PYTHON_NONE.sub("null", text).split("\n"), 1):
-        spaced = HUMP.sub(" ", COMMENT_MARK.sub("", line))
-        words = re.sub(r"[^\w`]+|_+", " ", f" {spaced} ").rstrip().lower()
-        result += words
-        numbers += [number] * len(words)
-    return result + " ", numbers
+    """The text as words in lower case with a blank before each and one at the end. Backticks stay, since
+    the `none` of an enumeration is not a predicate."""
+    spaced = HUMP.sub(r" \g<0>", COMMENT_MARK.sub("", PYTHON_NONE.sub("null", text)))
+    return NO_WORD.sub(" ", f" {spaced} ").lower()
+
+
+def line_at(text, at):
+    """The number of the line whose words have this place in in_words(text)."""
+    lines = text.split("\n")
+    return bisect.bisect_right(range(1, len(lines)), at,
+                               key=lambda count: len(in_words("\n".join(lines[:count]))) - 1) + 1
 
 
 def findings(text):
     """Yields (line, what is found there, what to write)."""
-    words, numbers = in_words(text)
-    for pattern, replacement in WORDS:
+    words = in_words(text)
+    for pattern, replacement in WORDS if ANY_WORD.search(words) else []:
         for match in re.finditer(rf"(?<= )(?:{pattern})(?= )", words):
-            yield numbers[match.start()], match.group(0), replacement
-    for number, line in enumerate(text.split("\n"), 1):
-        for pattern, replacement in SPELLINGS:
-            for match in pattern.finditer(line):
-                yield number, match.group(match.lastindex or 0), replacement
+            yield line_at(text, match.start()), match.group(0), replacement
+    matches = [(match, replacement) for pattern, replacement in SPELLINGS
+               for match in pattern.finditer(text)]
     if head := HEAD.match(text):
-        yield text.count("\n", 0, head.start(1)) + 1, head.group(1), INCOMPLETE
+        matches.append((head, INCOMPLETE))
+    for match, replacement in matches:
+        group = match.lastindex or 0
+        yield text.count("\n", 0, match.start(group)) + 1, match.group(group), replacement
 
 
 def sources(root):
