@@ -45,7 +45,7 @@ struct Options {
 std::string usage() {
   const Plan plan;
   return R"(Usage: gexperf [OPTION]... [WHAT]...
-Measures the limits of this machine, and libgex against them; docs/gexperf.md explains each row. Two
+Measures the limits of this machine, and libgex against them; --list explains each row. Two
 ranks are bound to two processors. A run counts only if the machine was quiet.
 
 WHAT is limits, put, get, atomic, vis, am, barrier, coll, poll, emu, ofi, udp, ucx, mpi, launch,
@@ -54,7 +54,7 @@ or with smp, udp, ofi, ucx, mpi, emu: operations over that network (smp) beside 
 gexperf starts, as multiples of what they take without them.
 
       --json         print an array of objects instead of a table
-      --list         print the rows and the cores that they need, and measure nothing
+      --list         print the rows, the cores that they need and what they measure; measure nothing
       --rounds R     pairs of samples of subject and limit in each run (default: )" +
          std::to_string(plan.rounds) + R"()
       --runs N       quiet runs wanted (default: )" +

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/os_cpu.h"
+#include "explanations.h"
 
 namespace gexperf {
 
@@ -68,6 +69,7 @@ std::string list_rows(const Plan& plan, const std::vector<const Row*>& rows, boo
     const std::string reason = reason_to_leave_out(plan, *row);
     if (json) {
       array.push_back({{"name", row->name},
+                       {"what", explained(*row)},
                        {"group", group_name(*row)},
                        {"size", row->size},
                        {"unit", row->unit()},
@@ -78,7 +80,8 @@ std::string list_rows(const Plan& plan, const std::vector<const Row*>& rows, boo
       char line[128];
       std::snprintf(line, sizeof line, "%-34s %3u cores", std::string(row->name).c_str(),
                     row->cores());
-      text += line + (reason.empty() ? "" : "  left out: " + reason) + "\n";
+      text += line + (reason.empty() ? "" : "  left out: " + reason) + "\n    " + explained(*row) +
+              "\n";
     }
   }
   return json ? array.dump(2) + "\n" : text;

@@ -20,7 +20,8 @@ std::string reason_to_leave_out(const Plan& plan, const Row& row);
 /// Messages about the rows that are left out, one for each reason.
 std::vector<std::string> left_out_messages(const Plan& plan, const std::vector<const Row*>& rows);
 
-/// The rows with the cores that they need and the reason why they are left out, if they are.
+/// The rows with the cores that they need, the reason why they are left out, if they are, and what
+/// they measure.
 std::string list_rows(const Plan& plan, const std::vector<const Row*>& rows, bool json);
 
 /// The processors that may be used, and how many physical cores they are; `hardware_threads`: count

@@ -294,11 +294,12 @@ def test_left_out(gexperf):
         check(row["cores"] == (needed or 2), f"{row['name']}: needs {row['cores']} cores")
         reason = f"needs {needed} cores, and may use {have}" if needed > have else None
         check(row["left_out"] == reason, f"{row['name']}: left out: {row['left_out']}")
+        check(row["what"], f"{row['name']} is not explained")
     done = run(gexperf, "--list", "threads.put.2")
-    check(re.fullmatch(rf"threads\.put\.2 +4 cores  left out: needs 4 cores, and may use {have}\n",
-                       done.stdout), "--list prints another line")
+    check(re.fullmatch(rf"threads\.put\.2 +4 cores  left out: needs 4 cores, and may use {have}\n    .*; limit: .*\n",
+                       done.stdout), "--list prints other lines")
     done = run(gexperf, "--list")
-    check([line.split()[0] for line in done.stdout.splitlines()] ==
+    check([line.split()[0] for line in done.stdout.splitlines()[::2]] ==
           [name for group, names in NAMES.items() for name in names
            if group not in ("scale", "threads", "cores", "cuda")], "--list names other rows than are usual")
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "catalogue.h"
+#include "explanations.h"
 #include "measure.h"
 #include "quiet.h"
 #include "report.h"
@@ -139,6 +140,29 @@ TEST(Catalogue, HoldsNoRatioAgainstARowWithoutALimit) {
       EXPECT_EQ(row.held, Budget::none) << row.name;
     }
   }
+}
+
+TEST(Explanations, AreOneForEachRowAndNoMore) {
+  std::set<const Explanation*> used;
+  for (const Row& row : rows()) {
+    const Explanation* of = nullptr;
+    ASSERT_NO_THROW(of = &explanation_of(row)) << row.name;
+    used.insert(of);
+    const bool has_limit = row.held == Budget::ratio || row.held == Budget::excess;
+    EXPECT_TRUE(!has_limit || !of->limit.empty()) << row.name;
+  }
+  for (const Explanation& each : explanations()) EXPECT_TRUE(used.contains(&each)) << each.rows;
+}
+
+TEST(Explanations, NameTheThreadingModeOfARowThatHasOne) {
+  Row row = row_of(Budget::ratio, 1);
+  row.name = "am.short.rtt";
+  EXPECT_EQ(explained(row),
+            "a short request without arguments, and its short reply; limit: limit.line");
+  row.name = "am.short.rtt.par";
+  EXPECT_EQ(
+      explained(row),
+      "a short request without arguments, and its short reply, in GASNET_PAR; limit: limit.line");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #pragma once
-// Puts and gets made of MPI's messages, without a copy of what is large.
+// Puts and gets made of MPI's messages, without a copy of what is large: MPI-3 has no test for the
+// remote completion of its own puts, only calls that wait, and its windows want all ranks to take
+// part.
 //
 //   put   a control message names the place. Small data is in it; large data follows as a message
 //         of its own, straight from the source, for which the peer posts a receive straight into
