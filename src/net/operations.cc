@@ -62,7 +62,8 @@ constexpr NetworkOperation table[] = {
      by_atomic},
     {"registered_memory", "registered memory", "messages are copied; neither needs registration",
      Means::absent, by_registration},
-    {"device_memory", "device memory", "this version of libgex has host memory only", Means::absent,
+    {"device_memory", "device memory",
+     "the driver copies where it reaches both ends, else messages", Means::absent,
      by_device_memory},
     {"barrier", "barrier", "messages, dissemination", Means::native, reference},
 };

@@ -15,7 +15,7 @@ namespace gex::net {
 enum class Means {
   native,     ///< by the network; without one, by the processors in shared memory
   reference,  ///< by libgex, with the conduit's messages
-  absent,     ///< not at all: this version of libgex has no such operation, or it needs nothing
+  absent,     ///< not by the network: it needs nothing, or libgex does without
 };
 
 /// The word for it in documents: the enumerator's name.
