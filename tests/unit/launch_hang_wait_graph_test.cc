@@ -118,6 +118,26 @@ TEST(Circles, OfPairsOfAMillionRanksAreExamplesAndTheRest) {
   EXPECT_EQ(pairs.not_followed.count, million - followed);
 }
 
+TEST(Circles, LeaveOutAllThatIsNotFollowedHoweverScatteredTheRestIs) {
+  constexpr std::uint32_t first = 100'000;
+  constexpr std::uint32_t shift = 5000;
+  constexpr std::uint32_t starts = 60;
+  constexpr std::uint32_t steps = 64;
+  // Pairs that wait for ranks of a long run, at square distances; that run's ranks for others of
+  // it.
+  std::vector<RankRun> runs;
+  for (std::uint32_t i = 0; i < starts; i += 2)
+    runs.push_back({10 * i, 2, 1, first + i * i, static_cast<std::int32_t>(2 * i + 1)});
+  runs.push_back({first, million, 1, first + shift, 1});
+  const Circles none = circles_of(runs);
+  EXPECT_TRUE(none.found.empty());
+  // A rank of a pair leads to one less of the long run than a start of that does; two of its four
+  // starts are squares.
+  constexpr std::uint32_t followed = starts * (steps - 1) + 2 * steps;
+  static_assert(followed / 2 > RankRuns::max_runs);
+  EXPECT_EQ(none.not_followed.count, million - followed);
+}
+
 TEST(Circles, ThroughACallAreOfAllThatHaveNotMadeIt) {
   // Rank 0 waits in a call that no other has made; each waits for the one below it.
   WaitGraph graph;

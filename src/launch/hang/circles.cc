@@ -116,12 +116,13 @@ class CircleSearch {
 
   /// Notes the ranks of a run that are not followed.
   void leave_out(const RankRun& all) {
-    std::vector<RankRun> taken;
-    for (const std::uint32_t index : indices_of(followed_, all))
-      taken.push_back(run_of(all.rank(index)));
-    if (taken.size() == all.count) return;
-    std::vector<RankRun> left = without({all}, joined(std::move(taken)).runs);
-    left_.insert(left_.end(), left.begin(), left.end());
+    std::uint32_t from = 0;
+    const auto leave = [&](std::uint32_t to) {
+      if (to > from) left_.push_back(part_of(all, from, 1, to - from));
+      from = to + 1;
+    };
+    for (const std::uint32_t index : indices_of(followed_, all)) leave(index);
+    leave(all.count);
   }
 
   void follow(std::uint32_t start) {
