@@ -5,13 +5,12 @@
 #include <gasnet.h>
 #include <gasnet_coll.h>
 
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
 
+#include "mapped_file.h"
 #include "require.h"
 
 namespace {
@@ -23,12 +22,9 @@ struct Counts {
 };
 
 Counts& counts_in(const char* path) {
-  const int file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-  REQUIRE(file >= 0 && ftruncate(file, sizeof(Counts)) == 0);
-  void* const page = mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  REQUIRE(page != MAP_FAILED);
-  close(file);
-  return *static_cast<Counts*>(page);
+  Counts* const counts = conformance::mapped_file<Counts>(path);
+  REQUIRE(counts != nullptr);
+  return *counts;
 }
 
 void compute_until(const std::atomic<unsigned>& count, unsigned wanted) {

@@ -1,7 +1,6 @@
 #pragma once
 // A barrier in which no rank polls, over a counter in a file that all ranks map.
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "conformance.h"
+#include "mapped_file.h"
 #include "shared_file.h"
 
 namespace conformance {
@@ -20,16 +20,11 @@ namespace conformance {
 class StillBarrier {
  public:
   StillBarrier() : path_(shared_path("still")) {
-    const int file = open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    void* page = MAP_FAILED;
-    if (file >= 0 && ftruncate(file, sizeof(Counter)) == 0)
-      page = mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (file >= 0) close(file);
-    if (page == MAP_FAILED) {
+    counter_ = mapped_file<Counter>(path_.c_str());
+    if (counter_ == nullptr) {
       std::perror(path_.c_str());
       gasnet_exit(1);
     }
-    counter_ = static_cast<Counter*>(page);
     barrier();
     if (rank() == 0) unlink(path_.c_str());
     // A message of that barrier may leave, or be sent again, with its sender's polls alone.
