@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/tsan.h"
 #include "core/memory.h"
-#include "rma/reference.h"
+#include "rma/messages.h"
 
 namespace gex::atomic {
 

@@ -6,7 +6,7 @@
 #include "am/message.h"
 #include "core/initiate.h"
 #include "core/memory.h"
-#include "rma/reference.h"
+#include "rma/messages.h"
 
 namespace gex::legacy {
 

@@ -11,8 +11,8 @@
 #include "core/thread.h"
 #include "observe/restricted.h"
 #include "rma/by_kind.h"
+#include "rma/messages.h"
 #include "rma/native.h"
-#include "rma/reference.h"
 #include "rma/rma.h"
 
 namespace gex::rma {
@@ -72,7 +72,7 @@ bool DeferredMessage::advance() noexcept {
     if (bytes == 0) return false;
     sent += bytes;
   }
-  if (StdCompletion::load_acquire(acknowledged) != parts_of(transfer)) return false;
+  if (StdCompletion::load_acquire(acknowledged) != message_parts_of(transfer)) return false;
   if (kept.message.reply) {
     am::send_reply(&token, kept.message);
     return true;

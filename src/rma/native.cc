@@ -92,15 +92,27 @@ bool is_reached_locally(const ResolvedTransfer& transfer) noexcept {
          is_local_for_network(*own);
 }
 
-int inject(Injection injection, bool immediate) noexcept {
-  if (inject_what_fits(injection)) return 0;
+Injected inject(Injection injection, bool immediate) noexcept {
+  const Injected all{native_parts_of(injection.transfer), /*source_in_use=*/injection.put};
+  if (inject_what_fits(injection)) return all;
   if (!immediate) {
     inject_waiting(injection, injection.transfer.as(injection.put ? OpKind::put : OpKind::get));
   } else {
-    if (injection.injected == 0) return 1;
+    if (injection.injected == 0) return not_injected;
     am::defer(std::make_unique<DeferredInjection<Injection>>(injection));
   }
-  return 0;
+  return all;
+}
+
+/// Injects a put from a copy of its source, which is kept until the network has done with it.
+Injected inject_copy(const ResolvedTransfer& transfer, std::unique_ptr<SourceCopy> copy,
+                     CompletionTarget done, bool immediate) noexcept {
+  ResolvedTransfer from_copy = transfer;
+  from_copy.local = copy->bytes();
+  const Injected injected = inject({from_copy, true, done, copy->sent()}, immediate);
+  if (injected.parts == 0) return not_injected;
+  if (!copy->advance()) am::defer(std::move(copy));
+  return {injected.parts};
 }
 
 }  // namespace
@@ -118,24 +130,20 @@ std::uint32_t native_parts_of(const ResolvedTransfer& transfer) noexcept {
   return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
 }
 
-int native_put(const ResolvedTransfer& transfer, CompletionTarget done, CompletionTarget local_done,
-               bool immediate) noexcept {
-  return inject({transfer, true, done, local_done}, immediate);
+Injected native_put(const ResolvedTransfer& transfer, const Targets& targets, FromCopy from_copy,
+                    bool immediate) noexcept {
+  if (from_copy != FromCopy::no) {
+    const bool must_copy = from_copy == FromCopy::yes;
+    std::unique_ptr<SourceCopy> copy = SourceCopy::of(transfer, must_copy);
+    if (copy) return inject_copy(transfer, std::move(copy), targets.done, immediate);
+    if (must_copy) return not_injected;
+  }
+  return inject({transfer, true, targets.done, targets.local_done}, immediate);
 }
 
-int native_get(const ResolvedTransfer& transfer, CompletionTarget done, bool immediate) noexcept {
+Injected native_get(const ResolvedTransfer& transfer, CompletionTarget done,
+                    bool immediate) noexcept {
   return inject({transfer, false, done, nullptr}, immediate);
-}
-
-CopiedPut native_put_copied(const ResolvedTransfer& transfer, CompletionTarget done, bool immediate,
-                            bool any_size) noexcept {
-  std::unique_ptr<SourceCopy> copy = SourceCopy::of(transfer, any_size);
-  if (!copy) return CopiedPut::no_memory;
-  ResolvedTransfer from_copy = transfer;
-  from_copy.local = copy->bytes();
-  if (native_put(from_copy, done, copy->sent(), immediate) != 0) return CopiedPut::refused;
-  if (!copy->advance()) am::defer(std::move(copy));
-  return CopiedPut::sent;
 }
 
 }  // namespace gex::rma

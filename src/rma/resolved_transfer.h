@@ -1,6 +1,6 @@
 #pragma once
-// One contiguous put or get: its two sides, resolved. What moves the bytes is in rma.h, native.h
-// and reference.h.
+// One contiguous put or get: its two sides, resolved, and how the peer's is reached. rma.h lists
+// who may carry it.
 
 #include <gasnetex.h>
 

@@ -10,8 +10,8 @@
 #include "observe/restricted.h"
 #include "observe/trace.h"
 #include "rma/by_kind.h"
+#include "rma/messages.h"
 #include "rma/native.h"
-#include "rma/reference.h"
 #include "rma/staged_put.h"
 
 namespace gex::rma {
@@ -61,9 +61,8 @@ Injected inject_get(const ResolvedTransfer& transfer, const Targets& targets,
   const bool immediate = is_immediate(flags);
   if (transfer.kind != nullptr) [[unlikely]]
     return get_by_kind(transfer, targets);
-  if (!transfer.native) return get_parts(transfer, targets.done, immediate);
-  return native_get(transfer, targets.done, immediate) != 0 ? not_injected
-                                                            : Injected{native_parts_of(transfer)};
+  if (transfer.native) return native_get(transfer, targets.done, immediate);
+  return get_by_messages(transfer, targets.done, immediate);
 }
 
 /// Returns true if a put was no more than a copy, or nothing at all.
@@ -91,32 +90,25 @@ LocalCompletion local_completion_of(const gex_Event_t* lc_opt) noexcept {
 Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
                     LocalCompletion wanted, gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
+  // An immediate call must not wait until its source may be reused.
+  const bool must_copy = immediate && wanted == LocalCompletion::now;
   if (transfer.kind != nullptr) [[unlikely]]
-    return put_by_kind(transfer, targets, immediate && wanted == LocalCompletion::now);
-  if (!transfer.native) {
-    const bool at_once = immediate && wanted == LocalCompletion::now;
-    if (const MemoryKind* const here = kind_at(transfer.local); here != nullptr && !at_once)
-        [[unlikely]]
-      return put_staged(transfer, *here, targets);
-    // Messages take the payload with them.
-    return put_parts(transfer, targets.done, immediate);
+    return put_by_kind(transfer, targets, /*at_once=*/must_copy);
+  if (transfer.native) {
+    const bool may_copy = targets.local_done != nullptr && (flags & GEX_FLAG_LC_COPY_YES) != 0;
+    const FromCopy otherwise = may_copy ? FromCopy::if_there_is_memory : FromCopy::no;
+    return native_put(transfer, targets, must_copy ? FromCopy::yes : otherwise, immediate);
   }
-  const std::uint32_t parts = native_parts_of(transfer);
-  // An immediate call must not wait until its source has been sent.
-  const bool must_copy = wanted == LocalCompletion::now && immediate;
-  if (targets.local_done != nullptr && (must_copy || (flags & GEX_FLAG_LC_COPY_YES) != 0)) {
-    const CopiedPut put = native_put_copied(transfer, targets.done, immediate, must_copy);
-    if (put == CopiedPut::sent) return {parts};
-    if (put == CopiedPut::refused || must_copy) return not_injected;
-  }
-  return native_put(transfer, targets.done, targets.local_done, immediate) != 0
-             ? not_injected
-             : Injected{parts, /*source_in_use=*/true};
+  if (const MemoryKind* const here = kind_at(transfer.local); here != nullptr && !must_copy)
+      [[unlikely]]
+    return put_staged(transfer, *here, targets);
+  // Messages take the payload with them.
+  return put_by_messages(transfer, targets.done, immediate);
 }
 
 std::uint32_t parts_of_put(const ResolvedTransfer& transfer) noexcept {
   if (transfer.mapped != nullptr || transfer.kind != nullptr) return 1;
-  return transfer.native ? native_parts_of(transfer) : parts_of(transfer);
+  return transfer.native ? native_parts_of(transfer) : message_parts_of(transfer);
 }
 
 ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
@@ -217,7 +209,7 @@ gex_Event_t get_explicit(const ResolvedTransfer& transfer, gex_Flags_t flags) no
 }
 
 void start() {
-  start_reference();
+  start_messages();
 }
 
 }  // namespace gex::rma

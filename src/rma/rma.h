@@ -14,13 +14,16 @@
 //   put_by_kind          by_kind.h         a device, whose copies reach both sides
 //   native_put           native.h          the network, which has a key for the segment
 //   put_staged           staged_put.h      messages, from memory of a device
-//   put_parts            reference.h       messages, for all else: a network without put and get,
+//   put_by_messages      messages.h        messages, for all else: a network without put and get,
 //                                          or a neighbor's memory that is not shared
 //
+// `native_put` calls the conduit's `put` (gex/plugin/conduit.h) for as much at a time as the
+// network takes; that of udp is followed in net/udp/endpoint.h. Each way completes the parts that
+// it carries: a network by `Host::complete`, which is `complete` (core/thread.h).
+//
 // On the way `local` is the memory of the caller and `remote` that of the peer, for puts and gets
-// alike; `done` and `local_done` are what the operation completes (core/initiate.h). `native_put`
-// calls the conduit's `put` (gex/plugin/conduit.h), which has them under the same names, for as
-// much at a time as the network takes; net/udp/endpoint.h goes on from there.
+// alike; `done` and `local_done` are what the operation completes (core/initiate.h). A conduit has
+// them under the same names.
 
 #include <gasnetex.h>
 

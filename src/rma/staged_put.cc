@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "am/deferred_send.h"
-#include "rma/reference.h"
+#include "rma/messages.h"
 #include "rma/staging_buffer.h"
 
 namespace gex::rma {
@@ -60,7 +60,7 @@ struct StagedPut final : am::DeferredSend {
 
 Injected put_staged(const ResolvedTransfer& transfer, const MemoryKind& kind,
                     const Targets& targets) noexcept {
-  const Injected injected{parts_of(transfer), /*source_in_use=*/true};
+  const Injected injected{message_parts_of(transfer), /*source_in_use=*/true};
   auto put = std::make_unique<StagedPut>(transfer, kind, targets);
   if (!put->advance()) am::defer(std::move(put));
   return injected;

@@ -15,7 +15,7 @@
 #include "base/round_up.h"
 #include "base/tsan.h"
 #include "core/objects.h"
-#include "rma/reference.h"
+#include "rma/messages.h"
 #include "rma/staging.h"
 #include "rma/staging_buffer.h"
 #include "vis/by_kind.h"

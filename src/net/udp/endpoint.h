@@ -17,19 +17,28 @@
 // kernel has read it:
 //
 //   Conduit::put               of this network: Udp::put (udp.cc), by gex/plugin/table.h
-//   Lanes::own                 net/kit/lanes.h: the thread's endpoint
-//   Endpoint::put              OneSided makes a Stream of it
-//     up to 4 KiB              Packer::add_record copies it into the peer's open packet
+//   Lanes::own                 lanes.h: the thread's endpoint
+//   Endpoint::put              OneSided::begin_put makes a Stream of it
+//     up to 4 KiB              Packer::add_record copies it into the peer's open packet;
+//                              Sender::added decides whether that leaves now
 //     longer                   Sender::queue; `cut_next` makes packets whose payload stays in place
 //   Sender::transmit           as many packets as the windows allow: `put_on_wire`
 //   Burst::add                 seals a packet, and puts it with others of the call
 //   Sender::hand_over          Burst::send gives all to the Socket, before the lock is released
 //
-// and at the peer, in a poll:
+// At the peer, in Endpoint::poll:
 //
-//   Receiver::receive          a datagram from the Socket: `sender_of` finds whose it is
-//   Receiver::consume          copies the bytes into the segment
-//   Acknowledgements           the acknowledgement, at whose arrival OneSided completes the put
+//   Receiver::receive          datagrams from the Socket: `handle_datagram` asks `sender_of` whose
+//                              one is
+//   Receiver::handle_records   looks at all of it first (`inspect`), then takes it (`consume`):
+//                              Segments::at finds the memory that the bytes are copied to
+//   Acknowledgements           `owe`, and at the end of the poll `send_owed`
+//
+// And here again, in a poll:
+//
+//   Receiver::handle_acknowledgements
+//   Sender::acknowledged       `done_with` each packet that has arrived
+//   OneSided::arrived          of the last packet of the put: `finish` calls Host::complete
 //
 // The channels do not block one another: each has packets of its own at the sender, its share of
 // receive buffers at the receiver, and a receiver that has no room for requests reports that, while

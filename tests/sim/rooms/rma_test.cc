@@ -8,7 +8,7 @@
 #include "am/limits.h"
 #include "conformance.h"
 #include "observe/restricted.h"
-#include "rma/reference.h"
+#include "rma/messages.h"
 #include "rma/rma.h"
 
 namespace gex::rma {
@@ -47,8 +47,8 @@ TEST_F(RmaReference, APutCompletesOncePerPart) {
   const std::size_t bytes = 2 * am::max_medium(next()) + 1;
   std::vector<std::byte> source = pattern_of(rank(), bytes);
   const ResolvedTransfer put = to_next(source);
-  ASSERT_EQ(parts_of(put), 3U);
-  EXPECT_EQ(put_parts(put, &target, /*immediate=*/false).parts, parts_of(put));
+  ASSERT_EQ(message_parts_of(put), 3U);
+  EXPECT_EQ(put_by_messages(put, &target, /*immediate=*/false).parts, message_parts_of(put));
   std::fill(source.begin(), source.end(), std::byte{});  // is the caller's again
   WAIT_UNTIL(target == 3);
   barrier();
@@ -63,8 +63,8 @@ TEST_F(RmaReference, AGetCompletesOncePerPart) {
   barrier();
   std::vector<std::byte> destination(bytes);
   const ResolvedTransfer get = to_next(destination);
-  ASSERT_EQ(parts_of(get), 2U);
-  EXPECT_EQ(get_parts(get, &target, /*immediate=*/false).parts, parts_of(get));
+  ASSERT_EQ(message_parts_of(get), 2U);
+  EXPECT_EQ(get_by_messages(get, &target, /*immediate=*/false).parts, message_parts_of(get));
   WAIT_UNTIL(target == 2);
   EXPECT_EQ(destination, pattern_of(next(), bytes));
   barrier();
@@ -85,7 +85,7 @@ TEST_F(RmaReference, AnImmediatePutThatIsRefusedHasSentNothing) {
     const ResolvedTransfer put = resolve_transfer(conformance::team(), next(), &number,
                                                   segment_of(next()) + injected * sizeof number,
                                                   sizeof number, 0, Call::put_blocking);
-    if (put_parts(put, &target, /*immediate=*/true).parts == 0) break;
+    if (put_by_messages(put, &target, /*immediate=*/true).parts == 0) break;
   }
   ASSERT_GT(injected, 0U);
   WAIT_UNTIL(target == injected);
@@ -100,9 +100,9 @@ TEST_F(RmaReference, TheRestOfAnImmediatePutIsSentByPollsFromACopy) {
   const std::size_t bytes = conformance::segment_bytes;
   std::vector<std::byte> source = pattern_of(rank(), bytes);
   const ResolvedTransfer put = to_next(source);
-  ASSERT_EQ(put_parts(put, &target, /*immediate=*/true).parts, parts_of(put));
+  ASSERT_EQ(put_by_messages(put, &target, /*immediate=*/true).parts, message_parts_of(put));
   std::fill(source.begin(), source.end(), std::byte{});
-  WAIT_UNTIL(target == parts_of(put));
+  WAIT_UNTIL(target == message_parts_of(put));
   barrier();
   EXPECT_EQ(own_bytes(bytes), pattern_of(previous(), bytes));
 }

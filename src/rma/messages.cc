@@ -1,4 +1,4 @@
-#include "rma/reference.h"
+#include "rma/messages.h"
 
 #include <algorithm>
 #include <cstring>
@@ -202,7 +202,7 @@ void reply_done(gex_Token_t token, Wide target) noexcept {
   am::reply_with(token, put_done, Done{target});
 }
 
-std::uint32_t parts_of(const ResolvedTransfer& transfer) noexcept {
+std::uint32_t message_parts_of(const ResolvedTransfer& transfer) noexcept {
   const std::size_t limit = part_bytes(transfer);
   return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
 }
@@ -229,28 +229,28 @@ std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, 
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? message.size : 0;
 }
 
-Injected put_parts(const ResolvedTransfer& transfer, CompletionTarget target,
-                   bool immediate) noexcept {
+Injected put_by_messages(const ResolvedTransfer& transfer, CompletionTarget target,
+                         bool immediate) noexcept {
   const std::size_t sent = send_parts(transfer, target, immediate, put_part);
   if (sent == 0) return not_injected;
-  if (sent == transfer.size) return {parts_of(transfer)};
+  if (sent == transfer.size) return {message_parts_of(transfer)};
   std::unique_ptr<Rest> rest = rest_of(transfer, sent, target, put_part);
   rest->payload = std::make_unique<std::byte[]>(rest->transfer.size);
   copy_memory(rest->payload.get(), rest->transfer.local, rest->transfer.size);
   rest->transfer.local = rest->payload.get();
   am::defer(std::move(rest));
-  return {parts_of(transfer)};
+  return {message_parts_of(transfer)};
 }
 
-Injected get_parts(const ResolvedTransfer& transfer, CompletionTarget target,
-                   bool immediate) noexcept {
+Injected get_by_messages(const ResolvedTransfer& transfer, CompletionTarget target,
+                         bool immediate) noexcept {
   const std::size_t sent = send_parts(transfer, target, immediate, get_part);
   if (sent == 0) return not_injected;
   if (sent != transfer.size) am::defer(rest_of(transfer, sent, target, get_part));
-  return {parts_of(transfer)};
+  return {message_parts_of(transfer)};
 }
 
-void start_reference() {
+void start_messages() {
   am::register_request<on_put>(put_message);
   am::register_reply<on_done>(put_done);
   am::register_request<on_get>(get_message);

@@ -16,7 +16,7 @@
 namespace gex::rma {
 
 /// Number of parts, hence of completions, of a transfer that is not empty.
-std::uint32_t parts_of(const ResolvedTransfer& transfer) noexcept;
+std::uint32_t message_parts_of(const ResolvedTransfer& transfer) noexcept;
 
 /// Bytes of the part that starts at `offset`.
 std::size_t part_size(const ResolvedTransfer& transfer, std::size_t offset) noexcept;
@@ -24,10 +24,10 @@ std::size_t part_size(const ResolvedTransfer& transfer, std::size_t offset) noex
 /// Injects all parts; none if `immediate` and the first found no room. Once the first is under way
 /// the others, if `immediate`, are sent by polls where there is no room for them now; else they
 /// wait for it, polling.
-Injected put_parts(const ResolvedTransfer& transfer, CompletionTarget target,
-                   bool immediate) noexcept;
-Injected get_parts(const ResolvedTransfer& transfer, CompletionTarget target,
-                   bool immediate) noexcept;
+Injected put_by_messages(const ResolvedTransfer& transfer, CompletionTarget target,
+                         bool immediate) noexcept;
+Injected get_by_messages(const ResolvedTransfer& transfer, CompletionTarget target,
+                         bool immediate) noexcept;
 
 /// Injects the part of a put that starts at `offset`; its size, or 0 if `immediate` and there was
 /// no room.
@@ -46,6 +46,6 @@ std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
 /// Acknowledges the request that `token` names: completes one part of `target` at its sender.
 void reply_done(gex_Token_t token, am::Wide target) noexcept;
 
-void start_reference();
+void start_messages();
 
 }  // namespace gex::rma
