@@ -59,54 +59,6 @@ const MemoryKind* kind_of(const BlockList& own) noexcept {
   return kind_at(own.address(i));
 }
 
-template <class Region>
-Injected put_region(const Recipient& recipient, const Region& peer, const Region& own,
-                    std::size_t bytes, const PeerCompletion& notice,
-                    const Targets& targets) noexcept {
-  const MemoryKind* const kind = kind_of(own);
-  const bool notifies = notice.handler != 0;
-  const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
-  const std::uint64_t number = notifies ? next_put_number() : 0;
-  const std::size_t limit = am::max_medium(recipient.tm, recipient.rank) - notice_bytes;
-  const std::size_t max_description = max_description_bytes(peer);
-  MessageInjection messages =
-      notifies
-          ? MessageInjection(recipient, put_with_notice_message, am::arguments_of<PutWithNotice>)
-          : MessageInjection(recipient, put_message, am::arguments_of<Put>);
-  Cursor at_peer;
-  Cursor here;
-  std::uint32_t parts = 0;
-  for (std::size_t left = bytes; left != 0; ++parts) {
-    const std::size_t room =
-        max_description < limit ? std::min(limit - max_description, left) + max_description : limit;
-    rma::StagingBuffer* const staged = kind != nullptr ? &messages.begin_staged(*kind) : nullptr;
-    std::byte* out = staged != nullptr ? staged->bytes() : messages.begin(notice_bytes + room);
-    if (out == nullptr) return not_injected;
-    if (notice_bytes != 0) std::memcpy(out, notice.payload, notice.size);
-    out += notice_bytes;
-    const Part part = describe(peer, at_peer, left, {room, room, room}, out);
-    out += part.description_bytes;
-    if (staged != nullptr)
-      staged->expect(begin_gather(*kind, own, here, part.data_bytes, out, staged->copied()));
-    else
-      gather(own, here, part.data_bytes, out);
-    // The first arguments are those of a put without notice.
-    const Packed packed(
-        PutWithNotice{{Wide(targets.done), static_cast<std::uint32_t>(part.layout),
-                       static_cast<std::uint32_t>(part.entries)},
-                      number,
-                      bytes,
-                      static_cast<std::uint32_t>(notice.handler | notice.size << 8)});
-    const std::size_t size = notice_bytes + part.description_bytes + part.data_bytes;
-    if (staged != nullptr)
-      messages.send_staged(size, packed.args(), targets.local_done);
-    else if (!messages.send(size, packed.args()))
-      return not_injected;
-    left -= part.data_bytes;
-  }
-  return {parts, /*source_in_use=*/kind != nullptr};
-}
-
 /// The record of a get until its last reply: its own end, with a copy of the shape.
 struct PendingGet {
   CompletionTarget target;
@@ -173,38 +125,6 @@ struct Data {
   Wide own_block;
   Wide own_offset;
 };
-
-template <class Region>
-std::uint32_t get_region(const Recipient& recipient, const Region& peer, const Region& own,
-                         std::size_t bytes, CompletionTarget target) noexcept {
-  const std::size_t limit = am::max_medium(recipient.tm, recipient.rank);
-  const std::size_t room = std::min(limit, max_description_bytes(peer));
-  auto* pending = new (std::nothrow) PendingGet(own, target);
-  if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
-  MessageInjection messages(recipient, get_message, am::arguments_of<Get>);
-  Cursor at_peer;
-  Cursor here;
-  std::uint32_t parts = 0;
-  for (std::size_t left = bytes; left != 0; ++parts) {
-    std::byte* out = messages.begin(room);
-    if (out == nullptr) break;
-    const Part part = describe(peer, at_peer, left, {room, limit, room + limit}, out);
-    const Packed packed(
-        Get{Wide(pending), here.block, here.offset, static_cast<std::uint32_t>(part.data_bytes),
-            static_cast<std::uint32_t>(part.layout), static_cast<std::uint32_t>(part.entries)});
-    // Relaxed: the part that this reference is for is sent after it.
-    pending->references.fetch_add(1, std::memory_order_relaxed);
-    order_through_peer_begins(pending);
-    if (!messages.send(part.description_bytes, packed.args())) {
-      pending->release();
-      break;
-    }
-    skip(own, here, part.data_bytes);
-    left -= part.data_bytes;
-  }
-  pending->release();
-  return parts;
-}
 
 /// Reads the part that a message describes; ends the job if it is malformed.
 void read_own(Described& part, gex_Token_t token, std::uint32_t layout, std::uint32_t entries,
@@ -341,24 +261,94 @@ void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t siz
 
 }  // namespace
 
-Injected put_parts(const Recipient& recipient, const StridedRegion& peer, const StridedRegion& own,
-                   std::size_t bytes, const PeerCompletion& notice,
-                   const Targets& targets) noexcept {
-  return put_region(recipient, peer, own, bytes, notice, targets);
+template <class Region>
+Injected put_packed(const Recipient& recipient, const Region& peer, const Region& own,
+                    std::size_t bytes, const PeerCompletion& notice,
+                    const Targets& targets) noexcept {
+  const MemoryKind* const kind = kind_of(own);
+  const bool notifies = notice.handler != 0;
+  const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
+  const std::uint64_t number = notifies ? next_put_number() : 0;
+  const std::size_t limit = am::max_medium(recipient.tm, recipient.rank) - notice_bytes;
+  const std::size_t max_description = max_description_bytes(peer);
+  MessageInjection messages =
+      notifies
+          ? MessageInjection(recipient, put_with_notice_message, am::arguments_of<PutWithNotice>)
+          : MessageInjection(recipient, put_message, am::arguments_of<Put>);
+  Cursor at_peer;
+  Cursor here;
+  std::uint32_t parts = 0;
+  for (std::size_t left = bytes; left != 0; ++parts) {
+    const std::size_t room =
+        max_description < limit ? std::min(limit - max_description, left) + max_description : limit;
+    rma::StagingBuffer* const staged = kind != nullptr ? &messages.begin_staged(*kind) : nullptr;
+    std::byte* out = staged != nullptr ? staged->bytes() : messages.begin(notice_bytes + room);
+    if (out == nullptr) return not_injected;
+    if (notice_bytes != 0) std::memcpy(out, notice.payload, notice.size);
+    out += notice_bytes;
+    const Part part = describe(peer, at_peer, left, {room, room, room}, out);
+    out += part.description_bytes;
+    if (staged != nullptr)
+      staged->expect(begin_gather(*kind, own, here, part.data_bytes, out, staged->copied()));
+    else
+      gather(own, here, part.data_bytes, out);
+    // The first arguments are those of a put without notice.
+    const Packed packed(
+        PutWithNotice{{Wide(targets.done), static_cast<std::uint32_t>(part.layout),
+                       static_cast<std::uint32_t>(part.entries)},
+                      number,
+                      bytes,
+                      static_cast<std::uint32_t>(notice.handler | notice.size << 8)});
+    const std::size_t size = notice_bytes + part.description_bytes + part.data_bytes;
+    if (staged != nullptr)
+      messages.send_staged(size, packed.args(), targets.local_done);
+    else if (!messages.send(size, packed.args()))
+      return not_injected;
+    left -= part.data_bytes;
+  }
+  return {parts, /*source_in_use=*/kind != nullptr};
 }
-Injected put_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
-                   std::size_t bytes, const PeerCompletion& notice,
-                   const Targets& targets) noexcept {
-  return put_region(recipient, peer, own, bytes, notice, targets);
+
+template <class Region>
+Injected get_packed(const Recipient& recipient, const Region& peer, const Region& own,
+                    std::size_t bytes, CompletionTarget target) noexcept {
+  const std::size_t limit = am::max_medium(recipient.tm, recipient.rank);
+  const std::size_t room = std::min(limit, max_description_bytes(peer));
+  auto* pending = new (std::nothrow) PendingGet(own, target);
+  if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
+  MessageInjection messages(recipient, get_message, am::arguments_of<Get>);
+  Cursor at_peer;
+  Cursor here;
+  std::uint32_t parts = 0;
+  for (std::size_t left = bytes; left != 0; ++parts) {
+    std::byte* out = messages.begin(room);
+    if (out == nullptr) break;
+    const Part part = describe(peer, at_peer, left, {room, limit, room + limit}, out);
+    const Packed packed(
+        Get{Wide(pending), here.block, here.offset, static_cast<std::uint32_t>(part.data_bytes),
+            static_cast<std::uint32_t>(part.layout), static_cast<std::uint32_t>(part.entries)});
+    // Relaxed: the part that this reference is for is sent after it.
+    pending->references.fetch_add(1, std::memory_order_relaxed);
+    order_through_peer_begins(pending);
+    if (!messages.send(part.description_bytes, packed.args())) {
+      pending->release();
+      break;
+    }
+    skip(own, here, part.data_bytes);
+    left -= part.data_bytes;
+  }
+  pending->release();
+  return {parts};
 }
-Injected get_parts(const Recipient& recipient, const StridedRegion& peer, const StridedRegion& own,
-                   std::size_t bytes, CompletionTarget target) noexcept {
-  return {get_region(recipient, peer, own, bytes, target)};
-}
-Injected get_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
-                   std::size_t bytes, CompletionTarget target) noexcept {
-  return {get_region(recipient, peer, own, bytes, target)};
-}
+
+template Injected put_packed(const Recipient&, const StridedRegion&, const StridedRegion&,
+                             std::size_t, const PeerCompletion&, const Targets&) noexcept;
+template Injected put_packed(const Recipient&, const BlockList&, const BlockList&, std::size_t,
+                             const PeerCompletion&, const Targets&) noexcept;
+template Injected get_packed(const Recipient&, const StridedRegion&, const StridedRegion&,
+                             std::size_t, CompletionTarget) noexcept;
+template Injected get_packed(const Recipient&, const BlockList&, const BlockList&, std::size_t,
+                             CompletionTarget) noexcept;
 
 void start_messages() {
   am::register_request<on_put>(put_message);

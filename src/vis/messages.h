@@ -19,21 +19,19 @@
 
 namespace gex::vis {
 
+// `Region` is StridedRegion or BlockList.
+
 /// Injects a whole transfer of `bytes`, more than 0. Returns the number of its parts, each of which
-/// adds one to the target when it is done; 0, with nothing sent, if the transfer is immediate and
-/// the first part found no room (message_injection.h). A put's payload has been copied when this
-/// returns unless it comes from a device, and so has a shape; the lists of a get are read until it
-/// is done.
-Injected put_parts(const Recipient& recipient, const StridedRegion& peer, const StridedRegion& own,
-                   std::size_t bytes, const PeerCompletion& notice,
-                   const Targets& targets) noexcept;
-Injected put_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
-                   std::size_t bytes, const PeerCompletion& notice,
-                   const Targets& targets) noexcept;
-Injected get_parts(const Recipient& recipient, const StridedRegion& peer, const StridedRegion& own,
-                   std::size_t bytes, CompletionTarget target) noexcept;
-Injected get_parts(const Recipient& recipient, const BlockList& peer, const BlockList& own,
-                   std::size_t bytes, CompletionTarget target) noexcept;
+/// completes its target when it is done; `not_injected` if the transfer is immediate and the first
+/// part found no room (message_injection.h). A put's payload has been copied when this returns
+/// unless it comes from a device, and so has a shape; the lists of a get are read until it is done.
+template <class Region>
+Injected put_packed(const Recipient& recipient, const Region& peer, const Region& own,
+                    std::size_t bytes, const PeerCompletion& notice,
+                    const Targets& targets) noexcept;
+template <class Region>
+Injected get_packed(const Recipient& recipient, const Region& peer, const Region& own,
+                    std::size_t bytes, CompletionTarget target) noexcept;
 
 /// Start-up only.
 void start_messages();

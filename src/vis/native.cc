@@ -44,17 +44,6 @@ bool is_on_host(const BlockList& list) noexcept {
   return true;
 }
 
-template <class Region>
-bool decide(const rma::ResolvedTransfer& transfer, const Region& peer, const Region& own,
-            std::size_t bytes, std::size_t message) noexcept {
-  // The network reaches a local region in host memory only.
-  if (!transfer.native || policy == Policy::never) return false;
-  if (has_other_kinds() && !is_on_host(own)) return false;
-  if (policy == Policy::always) return true;
-  const std::size_t messages = (bytes + message - 1) / message;
-  return count_operations(peer, own, {limits(), bytes}) <= 2 * messages;
-}
-
 /// A transfer that is injected operation by operation.
 template <class Region>
 struct Injection {
@@ -137,9 +126,22 @@ struct WithOwnShape final : rma::DeferredInjection<Injection<Region>> {
   Shape shape;  ///< of a strided transfer
 };
 
+}  // namespace
+
 template <class Region>
-Injected inject_all(const NativeTransfer& transfer, const Region& peer, const Region& own,
-                    const Targets& targets, bool immediate) noexcept {
+bool is_native(const rma::ResolvedTransfer& resolved, const Region& peer, const Region& own,
+               std::size_t bytes, std::size_t message) noexcept {
+  // The network reaches a local region in host memory only.
+  if (!resolved.native || policy == Policy::never) return false;
+  if (has_other_kinds() && !is_on_host(own)) return false;
+  if (policy == Policy::always) return true;
+  const std::size_t messages = (bytes + message - 1) / message;
+  return count_operations(peer, own, {limits(), bytes}) <= 2 * messages;
+}
+
+template <class Region>
+Injected inject_native(const NativeTransfer& transfer, const Region& peer, const Region& own,
+                       const Targets& targets, bool immediate) noexcept {
   Injection<Region> injection(transfer, peer, own, targets);
   const bool is_whole = rma::inject_what_fits(injection);
   if (!is_whole && !immediate)
@@ -151,25 +153,14 @@ Injected inject_all(const NativeTransfer& transfer, const Region& peer, const Re
   return all;
 }
 
-}  // namespace
-
-bool is_native(const rma::ResolvedTransfer& transfer, const StridedRegion& peer,
-               const StridedRegion& own, std::size_t bytes, std::size_t message) noexcept {
-  return decide(transfer, peer, own, bytes, message);
-}
-bool is_native(const rma::ResolvedTransfer& transfer, const BlockList& peer, const BlockList& own,
-               std::size_t bytes, std::size_t message) noexcept {
-  return decide(transfer, peer, own, bytes, message);
-}
-
-Injected inject_native(const NativeTransfer& transfer, const StridedRegion& peer,
-                       const StridedRegion& own, const Targets& targets, bool immediate) noexcept {
-  return inject_all(transfer, peer, own, targets, immediate);
-}
-Injected inject_native(const NativeTransfer& transfer, const BlockList& peer, const BlockList& own,
-                       const Targets& targets, bool immediate) noexcept {
-  return inject_all(transfer, peer, own, targets, immediate);
-}
+template bool is_native(const rma::ResolvedTransfer&, const StridedRegion&, const StridedRegion&,
+                        std::size_t, std::size_t) noexcept;
+template bool is_native(const rma::ResolvedTransfer&, const BlockList&, const BlockList&,
+                        std::size_t, std::size_t) noexcept;
+template Injected inject_native(const NativeTransfer&, const StridedRegion&, const StridedRegion&,
+                                const Targets&, bool) noexcept;
+template Injected inject_native(const NativeTransfer&, const BlockList&, const BlockList&,
+                                const Targets&, bool) noexcept;
 
 void start_native() {
   const std::string text = env::text(env::Variable::vis_pieces);

@@ -24,20 +24,20 @@ struct NativeTransfer {
   std::size_t bytes;  ///< more than 0
 };
 
-/// Returns true if the network is to carry a transfer of `bytes` between these regions. `transfer`:
-/// the peer's memory as it was resolved, from the lowest to the highest address. `message`: how
-/// many bytes one message would carry.
-bool is_native(const rma::ResolvedTransfer& transfer, const StridedRegion& peer,
-               const StridedRegion& own, std::size_t bytes, std::size_t message) noexcept;
-bool is_native(const rma::ResolvedTransfer& transfer, const BlockList& peer, const BlockList& own,
+// `Region` is StridedRegion or BlockList.
+
+/// Returns true if the network is to carry a transfer of `bytes` between these regions. `resolved`:
+/// the peer's memory, from the lowest to the highest address. `message`: how many bytes one message
+/// would carry.
+template <class Region>
+bool is_native(const rma::ResolvedTransfer& resolved, const Region& peer, const Region& own,
                std::size_t bytes, std::size_t message) noexcept;
 
 /// Injects a whole transfer, waiting for room, polling. If `immediate`, injects nothing if the
 /// first operation finds no room; later operations that find none are deferred to polls. The source
 /// of a put is in use after this. A shape is copied, lists are read until the transfer is complete.
-Injected inject_native(const NativeTransfer& transfer, const StridedRegion& peer,
-                       const StridedRegion& own, const Targets& targets, bool immediate) noexcept;
-Injected inject_native(const NativeTransfer& transfer, const BlockList& peer, const BlockList& own,
+template <class Region>
+Injected inject_native(const NativeTransfer& transfer, const Region& peer, const Region& own,
                        const Targets& targets, bool immediate) noexcept;
 
 /// Reads GEX_VIS_PIECES; start-up only.

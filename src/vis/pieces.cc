@@ -40,8 +40,11 @@ bool continues(const net::RemotePiece& piece, const Run& run) noexcept {
   return piece.address + piece.size == reinterpret_cast<std::uintptr_t>(run.start);
 }
 
+}  // namespace
+
 template <class Region>
-Cut take(const Region& peer, const Region& own, Cut cut, Pieces& pieces) noexcept {
+Cut take_pieces(const Region& peer, const Region& own, const Cut& from, Pieces& pieces) noexcept {
+  Cut cut = from;
   std::size_t room = std::min(cut.left, cut.limits.bytes);
   while (room != 0) {
     const Run there = run_at(peer, cut.at_peer);
@@ -68,16 +71,8 @@ Cut take(const Region& peer, const Region& own, Cut cut, Pieces& pieces) noexcep
   return cut;
 }
 
-}  // namespace
-
-Cut take_pieces(const StridedRegion& peer, const StridedRegion& own, const Cut& from,
-                Pieces& pieces) noexcept {
-  return take(peer, own, from, pieces);
-}
-Cut take_pieces(const BlockList& peer, const BlockList& own, const Cut& from,
-                Pieces& pieces) noexcept {
-  return take(peer, own, from, pieces);
-}
+template Cut take_pieces(const StridedRegion&, const StridedRegion&, const Cut&, Pieces&) noexcept;
+template Cut take_pieces(const BlockList&, const BlockList&, const Cut&, Pieces&) noexcept;
 
 std::size_t count_pieces(const StridedRegion& region) noexcept {
   const Shape& shape = *region.shape;

@@ -47,12 +47,12 @@ struct Cut {
   Cursor here{};
 };
 
+// `Region` is StridedRegion or BlockList.
+
 /// Fills `pieces`, which are empty, with as much as one operation may have; returns the cut behind
 /// it. Requires `from.left` > 0.
-Cut take_pieces(const StridedRegion& peer, const StridedRegion& own, const Cut& from,
-                Pieces& pieces) noexcept;
-Cut take_pieces(const BlockList& peer, const BlockList& own, const Cut& from,
-                Pieces& pieces) noexcept;
+template <class Region>
+Cut take_pieces(const Region& peer, const Region& own, const Cut& from, Pieces& pieces) noexcept;
 
 /// Number of pieces of an end if it were not cut.
 std::size_t count_pieces(const StridedRegion& region) noexcept;

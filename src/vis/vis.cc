@@ -60,57 +60,6 @@ LocalCompletion local_completion_of(const VisRequest& request) noexcept {
   return request.form == Form::implicit ? LocalCompletion::group : LocalCompletion::leaf;
 }
 
-/// Returns true if this processor copies: the peer's memory is mapped. Such a transfer is complete
-/// within its call.
-bool is_copy(const rma::ResolvedTransfer& transfer) noexcept {
-  return transfer.mapped != nullptr && transfer.kind == nullptr;
-}
-
-/// The ways of a transfer that is not a copy.
-enum class Way {
-  kind,      ///< by the copies of a kind of memory (by_kind.h)
-  network,   ///< by the network, in pieces (native.h)
-  messages,  ///< packed into messages, which the peer unpacks (messages.h)
-};
-
-/// The way of what is not a copy (`is_copy`); whether a network takes it, `is_native` decides
-/// (native.h). `transfer`: the peer's memory, as it was resolved.
-template <class Region>
-Way way_of(const VisRequest& request, const PeerCompletion& notice,
-           const rma::ResolvedTransfer& transfer, const Region& peer, const Region& own,
-           std::size_t bytes) noexcept {
-  if (transfer.kind != nullptr) return notice.handler == 0 ? Way::kind : Way::messages;
-  // A notice travels with the messages that it waits for.
-  if (notice.handler != 0) return Way::messages;
-  const std::size_t message = am::max_medium(request.tm, request.rank);
-  return is_native(transfer, peer, own, bytes, message) ? Way::network : Way::messages;
-}
-
-/// Starts a transfer that is not a copy; `copy_by_kind(targets)` begins it where a kind of memory
-/// reaches both sides.
-template <class Region, class CopyByKind>
-[[gnu::noinline]] Initiated start_move(const VisRequest& request, const PeerCompletion& notice,
-                                       const rma::ResolvedTransfer& transfer, const Region& peer,
-                                       const Region& own, std::size_t bytes,
-                                       CopyByKind copy_by_kind) noexcept {
-  const Way way = way_of(request, notice, transfer, peer, own, bytes);
-  // A notice is for the next operation whatever its flags, so that operation is not refused.
-  const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
-  const OpKind kind = is_put(request) ? OpKind::put : OpKind::get;
-  const Op op = Op::with_peer(kind, number_of(request.call), transfer.jobrank, bytes);
-  return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
-                  [&](const Targets& targets) noexcept -> Injected {
-                    if (way == Way::kind) return copy_by_kind(targets);
-                    if (way == Way::network)
-                      return inject_native(
-                          {kind, request.call, transfer.jobrank, transfer.key, bytes}, peer, own,
-                          targets, immediate);
-                    const Recipient recipient{request.tm, request.rank, immediate};
-                    return is_put(request) ? put_parts(recipient, peer, own, bytes, notice, targets)
-                                           : get_parts(recipient, peer, own, bytes, targets.done);
-                  });
-}
-
 /// The addresses that a list touches.
 struct Bounds {
   std::uintptr_t low = ~std::uintptr_t{0};
@@ -170,6 +119,130 @@ std::byte* mapped_range(const VisRequest& request, std::uintptr_t start,
   return is_mapped ? segment.mapped + (start - segment.owner_address) : nullptr;
 }
 
+/// A strided transfer whose peer's memory begins at `lowest`.
+struct StridedTransfer {
+  StridedRegion peer;
+  StridedRegion own;
+  std::uintptr_t lowest;
+  Extent at_peer;
+  const void* own_address;  ///< as the client gave it
+
+  std::size_t bytes() const noexcept { return peer.shape->bytes(); }
+  std::size_t reach() const noexcept { return at_peer.bytes; }
+  /// An address of the own memory, by which its kind is known.
+  const void* in_own() const noexcept { return own_address; }
+  /// `mapped`, and `reached`: where the lowest byte at the peer is.
+  void copy(std::byte* mapped, bool is_put) const noexcept {
+    std::byte* const first = mapped - at_peer.start;
+    if (is_put)
+      copy_strided(*peer.shape, peer_end, first, own.first);
+    else
+      copy_strided(*peer.shape, own_end, own.first, first);
+  }
+  Injected copy_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
+                        const Targets& targets) const noexcept {
+    std::byte* const first = reached - at_peer.start;
+    return is_put ? copy_strided_by_kind(kind, *peer.shape, peer_end, first, own.first, targets)
+                  : copy_strided_by_kind(kind, *peer.shape, own_end, own.first, first, targets);
+  }
+};
+
+/// As StridedTransfer, of lists.
+struct ListTransfer {
+  const BlockList& peer;
+  const BlockList& own;
+  std::size_t all_bytes;
+  std::uintptr_t lowest;
+  std::size_t range;
+
+  std::size_t bytes() const noexcept { return all_bytes; }
+  std::size_t reach() const noexcept { return range; }
+  const void* in_own() const noexcept { return first_of(own); }
+  void copy(std::byte* mapped, bool is_put) const noexcept {
+    if (is_put)
+      copy_lists(peer, shift_to(mapped), own, 0);
+    else
+      copy_lists(own, 0, peer, shift_to(mapped));
+  }
+  Injected copy_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
+                        const Targets& targets) const noexcept {
+    return is_put ? copy_lists_by_kind(kind, peer, shift_to(reached), own, 0, targets)
+                  : copy_lists_by_kind(kind, own, 0, peer, shift_to(reached), targets);
+  }
+
+ private:
+  std::ptrdiff_t shift_to(const std::byte* here) const noexcept {
+    return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - lowest);
+  }
+};
+
+/// The ways of a transfer.
+enum class Way {
+  copy,      ///< by this processor, within the call: the peer's memory is mapped
+  kind,      ///< by the copies of a kind of memory (by_kind.h)
+  network,   ///< by the network, in pieces (native.h)
+  messages,  ///< packed into messages, which the peer unpacks (messages.h)
+};
+
+/// `resolved`: the peer's memory from the lowest to the highest address.
+template <class Transfer>
+Way way_of(const VisRequest& request, const PeerCompletion& notice,
+           const rma::ResolvedTransfer& resolved, const Transfer& transfer) noexcept {
+  if (resolved.kind != nullptr) return notice.handler == 0 ? Way::kind : Way::messages;
+  if (resolved.mapped != nullptr) return Way::copy;
+  // A notice travels with the messages that it waits for.
+  if (notice.handler != 0) return Way::messages;
+  const std::size_t message = am::max_medium(request.tm, request.rank);
+  return is_native(resolved, transfer.peer, transfer.own, transfer.bytes(), message)
+             ? Way::network
+             : Way::messages;
+}
+
+/// Starts a transfer that goes another way than `copy`.
+template <class Transfer>
+[[gnu::noinline]] Initiated start_transfer(const VisRequest& request, const PeerCompletion& notice,
+                                           const rma::ResolvedTransfer& resolved,
+                                           const Transfer& transfer, Way way) noexcept {
+  // A notice is for the next operation whatever its flags, so that operation is not refused.
+  const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
+  const OpKind put_or_get = is_put(request) ? OpKind::put : OpKind::get;
+  const std::size_t bytes = transfer.bytes();
+  const Op op = Op::with_peer(put_or_get, number_of(request.call), resolved.jobrank, bytes);
+  const auto inject = [&](const Targets& targets) noexcept -> Injected {
+    if (way == Way::kind)
+      return transfer.copy_by_kind(*resolved.kind, resolved.reached, is_put(request), targets);
+    if (way == Way::network)
+      return inject_native({put_or_get, request.call, resolved.jobrank, resolved.key, bytes},
+                           transfer.peer, transfer.own, targets, immediate);
+    const Recipient recipient{request.tm, request.rank, immediate};
+    return is_put(request)
+               ? put_packed(recipient, transfer.peer, transfer.own, bytes, notice, targets)
+               : get_packed(recipient, transfer.peer, transfer.own, bytes, targets.done);
+  };
+  return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
+                  inject);
+}
+
+/// Carries a transfer out, or starts it.
+template <class Transfer>
+[[gnu::always_inline]] inline Initiated move_regions(const VisRequest& request,
+                                                     const PeerCompletion& notice,
+                                                     const Transfer& transfer) noexcept {
+  const auto copy = [&](std::byte* mapped) noexcept {
+    transfer.copy(mapped, is_put(request));
+    return done_at_once(request, notice);
+  };
+  if (std::byte* const mapped = mapped_range(request, transfer.lowest, transfer.reach())) [[likely]]
+    return copy(mapped);
+  const rma::ResolvedTransfer resolved =
+      resolve_range(request, transfer.in_own(), transfer.lowest, transfer.reach());
+  // The trace has the bytes that move, not the range that they lie in.
+  trace::transfer(resolved.jobrank, transfer.bytes());
+  const Way way = way_of(request, notice, resolved, transfer);
+  if (way == Way::copy) return copy(resolved.mapped);
+  return start_transfer(request, notice, resolved, transfer, way);
+}
+
 /// Checked mode: reports the invalid entry, not the range of all.
 void check_lists(const VisRequest& request, const BlockList& peer, const BlockList& own) noexcept {
   for (std::size_t i = 0; i < own.count(); ++i)
@@ -205,30 +278,12 @@ Initiated move_strided(const VisRequest& request, const StridedEnd& peer, const 
                                static_cast<std::uintptr_t>(shape.offset[peer_end]);
   std::byte* const own_first = static_cast<std::byte*>(own.address) + shape.offset[own_end];
   const std::uintptr_t lowest = first + static_cast<std::uintptr_t>(at_peer.start);
-  const auto copy = [&](std::byte* mapped_lowest) noexcept {
-    std::byte* const mapped = mapped_lowest - at_peer.start;
-    if (is_put(request))
-      copy_strided(shape, peer_end, mapped, own_first);
-    else
-      copy_strided(shape, own_end, own_first, mapped);
-    return done_at_once(request, notice);
-  };
-  if (std::byte* const mapped = mapped_range(request, lowest, at_peer.bytes)) [[likely]]
-    return copy(mapped);
-  const rma::ResolvedTransfer transfer = resolve_range(request, own.address, lowest, at_peer.bytes);
-  // The trace has the bytes that move, not the range that they lie in.
-  trace::transfer(transfer.jobrank, shape.bytes());
-  if (is_copy(transfer)) return copy(transfer.mapped);
-  return start_move(request, notice, transfer,
-                    StridedRegion{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
-                    StridedRegion{&shape, own_end, own_first}, shape.bytes(),
-                    [&](const Targets& targets) noexcept {
-                      std::byte* const reached = transfer.reached - at_peer.start;
-                      return is_put(request) ? copy_strided_by_kind(*transfer.kind, shape, peer_end,
-                                                                    reached, own_first, targets)
-                                             : copy_strided_by_kind(*transfer.kind, shape, own_end,
-                                                                    own_first, reached, targets);
-                    });
+  return move_regions(request, notice,
+                      StridedTransfer{{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
+                                      {&shape, own_end, own_first},
+                                      lowest,
+                                      at_peer,
+                                      own.address});
 }
 
 Initiated move_lists(const VisRequest& request, const BlockList& peer,
@@ -244,30 +299,8 @@ Initiated move_lists(const VisRequest& request, const BlockList& peer,
   if (bytes == 0) return done_at_once(request, notice);
   if (checked()) check_lists(request, peer, own);
   const Bounds bounds = bounds_of(peer);
-  const auto shift_to = [&](const std::byte* lowest) noexcept {
-    return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(lowest) - bounds.low);
-  };
-  const auto copy = [&](const std::byte* mapped) noexcept {
-    const std::ptrdiff_t shift = shift_to(mapped);
-    if (is_put(request))
-      copy_lists(peer, shift, own, 0);
-    else
-      copy_lists(own, 0, peer, shift);
-    return done_at_once(request, notice);
-  };
-  if (std::byte* const mapped = mapped_range(request, bounds.low, bounds.high - bounds.low))
-      [[likely]]
-    return copy(mapped);
-  const rma::ResolvedTransfer transfer =
-      resolve_range(request, first_of(own), bounds.low, bounds.high - bounds.low);
-  trace::transfer(transfer.jobrank, bytes);
-  if (is_copy(transfer)) return copy(transfer.mapped);
-  return start_move(
-      request, notice, transfer, peer, own, bytes, [&](const Targets& targets) noexcept {
-        const std::ptrdiff_t shift = shift_to(transfer.reached);
-        return is_put(request) ? copy_lists_by_kind(*transfer.kind, peer, shift, own, 0, targets)
-                               : copy_lists_by_kind(*transfer.kind, own, 0, peer, shift, targets);
-      });
+  return move_regions(request, notice,
+                      ListTransfer{peer, own, bytes, bounds.low, bounds.high - bounds.low});
 }
 
 void start() {

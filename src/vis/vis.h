@@ -5,12 +5,14 @@
 //
 //   gex_VIS_StridedPutNB  api/vis.cc        checks the arguments, and makes a VisRequest
 //   move_strided          vis.cc            `make_shape` (shape.h) finds the fewest loops
-//   copy_strided          packers.h         copies, where the peer's memory is mapped
-//   start_move            vis.cc            `way_of` chooses, `initiate` (core/initiate.h) counts:
+//   move_regions          vis.cc            chooses who carries the bytes (`way_of`):
 //
+//   copy_strided          packers.h         this processor, where the peer's memory is mapped
+//
+//   start_transfer        vis.cc            `initiate` (core/initiate.h) counts the parts of:
 //   copy_strided_by_kind  by_kind.h         a device, whose copies reach both sides
 //   inject_native         native.h          the network: pieces.h cuts both regions into operations
-//   put_parts             messages.h        messages: description.h and region_copy.h pack a part,
+//   put_packed            messages.h        messages: description.h and region_copy.h pack a part,
 //                                           message_injection.h sends it, the peer unpacks
 //
 // `peer` and `own` are the two regions, for puts and gets alike. The payload of a put by messages
