@@ -26,11 +26,11 @@ using gex::Call;
 using gex::Category;
 using gex::checked;
 using gex::fatal;
+using gex::in_call;
 using gex::InCall;
 using gex::limit_flags;
 using gex::long_flags;
 using gex::medium_flags;
-using gex::UnobservedCall;
 using gex::warn;
 using gex::am::Outbound;
 using gex::api::complete_locally;
@@ -259,71 +259,71 @@ std::uint32_t what_of(const gex::Target& target, gex_AM_Index_t handler, Categor
 
 }  // namespace
 
-template <class AnyCall>
 int request_short(const am::Route& route, std::uint32_t what, gex_Flags_t flags,
-                  const gex_AM_Arg_t* args) {
-  AnyCall call(Call::request_short);
-  return send_short_over(call, route, what, flags, args);
+                  const gex_AM_Arg_t* args) noexcept {
+  return in_call(Call::request_short, [=](auto& call) noexcept {
+    return send_short_over(call, route, what, flags, args);
+  });
 }
 
-template <class AnyCall>
 int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
-                  unsigned numargs, const gex_AM_Arg_t* args) {
-  AnyCall call(Call::request_short);
-  if (call.is_checked()) check_request(call, tm, rank, handler, flags, short_flags);
-  const gex::Target target = gex::resolve(tm, rank);
-  return send_short_over(call, am::route_to(target.jobrank),
-                         what_of(target, handler, Category::short_message, numargs), flags, args);
+                  unsigned numargs, const gex_AM_Arg_t* args) noexcept {
+  return in_call(Call::request_short, [=](auto& call) noexcept {
+    if (call.is_checked()) check_request(call, tm, rank, handler, flags, short_flags);
+    const gex::Target target = gex::resolve(tm, rank);
+    return send_short_over(call, am::route_to(target.jobrank),
+                           what_of(target, handler, Category::short_message, numargs), flags, args);
+  });
 }
 
-template <class AnyCall>
 int reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned numargs,
-                const gex_AM_Arg_t* args) {
-  const AnyCall call(Call::reply_short);
-  check_reply(call, token, handler, flags, short_flags);
-  call.transfers(token->header.source, 0);
-  Outbound out = message(handler, Category::short_message, numargs, args);
-  gex::am::send_reply(token, out);
-  return 0;
+                const gex_AM_Arg_t* args) noexcept {
+  return in_call(Call::reply_short, [=](auto& call) noexcept {
+    check_reply(call, token, handler, flags, short_flags);
+    call.transfers(token->header.source, 0);
+    Outbound out = message(handler, Category::short_message, numargs, args);
+    gex::am::send_reply(token, out);
+    return 0;
+  });
 }
 
-template <class AnyCall>
 int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                  std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
-                 const gex_AM_Arg_t* args) {
-  const AnyCall call(Call::reply_medium);
-  check_reply(call, token, handler, flags, medium_flags);
-  call.transfers(token->header.source, nbytes);
-  check_payload(call, nbytes, gex::am::max_medium(token->header.source), lc_opt, true);
-  if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
-  Outbound out = message(handler, Category::medium, numargs, args);
-  const gex::OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
-  out.payload = payload.get();
-  out.size = nbytes;
-  gex::am::send_reply(token, out);
-  complete_locally(lc_opt);
-  return 0;
+                 const gex_AM_Arg_t* args) noexcept {
+  return in_call(Call::reply_medium, [=](auto& call) noexcept {
+    check_reply(call, token, handler, flags, medium_flags);
+    call.transfers(token->header.source, nbytes);
+    check_payload(call, nbytes, gex::am::max_medium(token->header.source), lc_opt, true);
+    if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
+    Outbound out = message(handler, Category::medium, numargs, args);
+    const gex::OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
+    out.payload = payload.get();
+    out.size = nbytes;
+    gex::am::send_reply(token, out);
+    complete_locally(lc_opt);
+    return 0;
+  });
 }
 
-template <class AnyCall>
 int request_medium(const am::Route& route, std::uint32_t what, const void* source_addr,
                    std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
-                   const gex_AM_Arg_t* args) {
-  AnyCall call(Call::request_medium);
-  return send_medium_over(call, route, what, source_addr, nbytes, lc_opt, flags, args);
+                   const gex_AM_Arg_t* args) noexcept {
+  return in_call(Call::request_medium, [=](auto& call) noexcept {
+    return send_medium_over(call, route, what, source_addr, nbytes, lc_opt, flags, args);
+  });
 }
 
-template <class AnyCall>
 int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source_addr,
                    std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
-                   const gex_AM_Arg_t* args) {
-  AnyCall call(Call::request_medium);
-  if (call.is_checked()) check_request(call, tm, rank, handler, flags, medium_flags);
-  const gex::Target target = gex::resolve(tm, rank);
-  if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
-  return send_medium_over(
-      call, am::route_to(target.jobrank), what_of(target, handler, Category::medium, numargs),
-      local_address(source_addr, target.local_endpoint, flags), nbytes, lc_opt, flags, args);
+                   const gex_AM_Arg_t* args) noexcept {
+  return in_call(Call::request_medium, [=](auto& call) noexcept {
+    if (call.is_checked()) check_request(call, tm, rank, handler, flags, medium_flags);
+    const gex::Target target = gex::resolve(tm, rank);
+    if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
+    return send_medium_over(
+        call, am::route_to(target.jobrank), what_of(target, handler, Category::medium, numargs),
+        local_address(source_addr, target.local_endpoint, flags), nbytes, lc_opt, flags, args);
+  });
 }
 
 gex_AM_SrcDesc_t prepare_request_medium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
@@ -347,33 +347,6 @@ int commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, std::size
   out.size = nbytes;
   return call.returns(gex::am::commit(sd, out, flags));
 }
-
-template int request_short<InCall>(const am::Route&, std::uint32_t, gex_Flags_t,
-                                   const gex_AM_Arg_t*);
-template int request_short<UnobservedCall>(const am::Route&, std::uint32_t, gex_Flags_t,
-                                           const gex_AM_Arg_t*);
-template int request_medium<InCall>(const am::Route&, std::uint32_t, const void*, std::size_t,
-                                    gex_Event_t*, gex_Flags_t, const gex_AM_Arg_t*);
-template int request_medium<UnobservedCall>(const am::Route&, std::uint32_t, const void*,
-                                            std::size_t, gex_Event_t*, gex_Flags_t,
-                                            const gex_AM_Arg_t*);
-template int request_short<InCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, gex_Flags_t, unsigned,
-                                   const gex_AM_Arg_t*);
-template int request_short<UnobservedCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, gex_Flags_t,
-                                           unsigned, const gex_AM_Arg_t*);
-template int request_medium<InCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, const void*, std::size_t,
-                                    gex_Event_t*, gex_Flags_t, unsigned, const gex_AM_Arg_t*);
-template int request_medium<UnobservedCall>(gex_TM_t, gex_Rank_t, gex_AM_Index_t, const void*,
-                                            std::size_t, gex_Event_t*, gex_Flags_t, unsigned,
-                                            const gex_AM_Arg_t*);
-template int reply_short<InCall>(gex_Token_t, gex_AM_Index_t, gex_Flags_t, unsigned,
-                                 const gex_AM_Arg_t*);
-template int reply_short<UnobservedCall>(gex_Token_t, gex_AM_Index_t, gex_Flags_t, unsigned,
-                                         const gex_AM_Arg_t*);
-template int reply_medium<InCall>(gex_Token_t, gex_AM_Index_t, const void*, std::size_t,
-                                  gex_Event_t*, gex_Flags_t, unsigned, const gex_AM_Arg_t*);
-template int reply_medium<UnobservedCall>(gex_Token_t, gex_AM_Index_t, const void*, std::size_t,
-                                          gex_Event_t*, gex_Flags_t, unsigned, const gex_AM_Arg_t*);
 
 }  // namespace gex::api
 

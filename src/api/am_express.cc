@@ -8,14 +8,22 @@
 //   request_short_on       here           no link, or no room: goes on with what was found
 //   request_short          api/am.cc      makes an Outbound; of a Route, nothing is checked
 //   am::send_request       am/send.cc     calls the handler, waits for room in the ring, or:
-//   try_send_network       am/network.cc  takes a credit, puts the header before the message
-//                                         (am/wire.h), and gives it to the conduit's `send`
+//   try_send_network       am/network.cc  takes a credit; `send_on` puts the header before the
+//                                         message (am/wire.h), and gives it to the conduit's `send`
 //
-// Where calls are checked or traced, gex_am_request_short_ goes by request_short_otherwise, whose
-// request_short (api/am.cc) checks, and looks the way up.
+// Where calls are checked or traced, express_request_short goes on to the request_short of
+// api/am.cc that has a team and a rank: it checks, and looks the way up.
 //
-// And at the peer, in a poll: deliver_from_network (am/network.cc), and am/deliver.h, which calls
-// the handler.
+// And at the peer, in a poll:
+//
+//   deliver_messages       am/poll.cc     polls the rings, and the conduit by poll_network
+//   deliver_from_network   am/network.cc  what the conduit calls (Host::deliver): validates the
+//                                         bytes (am/wire.h), and takes what they say of credits
+//   run_handler            am/deliver.h   calls the client's handler, or one of the library's own
+//
+// The way has these names: a Link is the rings to a neighbor; a Lookup is a link that was looked up
+// without a call, and whether that is the last word; a Route is a link, this process, or else the
+// network. `what` is the word of a MessageHeader that names handler, category and endpoints.
 
 #include "api/am_express.h"
 
@@ -35,8 +43,6 @@ using gex::Category;
 using gex::am::Express;
 using gex::am::Route;
 using gex::api::complete_locally;
-using gex::api::reply_medium;
-using gex::api::reply_short;
 using gex::api::request_medium;
 using gex::api::request_short;
 
@@ -113,9 +119,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
     gex::am::run_short_to_self(what, args);
     return 0;
   }
-  return gex::observed()
-             ? request_short<gex::InCall>(route_of(jobrank, found), what, flags, args)
-             : request_short<gex::UnobservedCall>(route_of(jobrank, found), what, flags, args);
+  return request_short(route_of(jobrank, found), what, flags, args);
 }
 
 [[gnu::noinline]] int request_medium_on(gex_Rank_t jobrank, std::uint32_t what,
@@ -126,48 +130,23 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
     gex::am::run_medium_to_self(what, args, source_addr, nbytes);
     return 0;
   }
-  return gex::observed()
-             ? request_medium<gex::InCall>(route_of(jobrank, found), what, source_addr, nbytes,
-                                           lc_opt, flags, args)
-             : request_medium<gex::UnobservedCall>(route_of(jobrank, found), what, source_addr,
-                                                   nbytes, lc_opt, flags, args);
+  return request_medium(route_of(jobrank, found), what, source_addr, nbytes, lc_opt, flags, args);
 }
 
-[[gnu::noinline]] int request_short_otherwise(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                                              gex_Flags_t flags, unsigned int numargs,
-                                              const gex_AM_Arg_t* args) {
-  return gex::observed()
-             ? request_short<gex::InCall>(tm, rank, handler, flags, numargs, args)
-             : request_short<gex::UnobservedCall>(tm, rank, handler, flags, numargs, args);
-}
-
-[[gnu::noinline]] int request_medium_otherwise(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                                               const void* source_addr, size_t nbytes,
-                                               gex_Event_t* lc_opt, gex_Flags_t flags,
-                                               unsigned int numargs, const gex_AM_Arg_t* args) {
-  return gex::observed()
-             ? request_medium<gex::InCall>(tm, rank, handler, source_addr, nbytes, lc_opt, flags,
-                                           numargs, args)
-             : request_medium<gex::UnobservedCall>(tm, rank, handler, source_addr, nbytes, lc_opt,
-                                                   flags, numargs, args);
-}
-
-[[gnu::noinline]] int reply_short_otherwise(gex_Token_t token, gex_AM_Index_t handler,
-                                            gex_Flags_t flags, unsigned int numargs,
-                                            const gex_AM_Arg_t* args) {
+[[gnu::noinline]] int reply_short_on(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                                     unsigned int numargs, const gex_AM_Arg_t* args) {
   if (is_call(token, handler)) {
     token->may_reply = false;
     gex::am::run_short_to_self(reply_what(token, handler, Category::short_message, numargs), args);
     return 0;
   }
-  return gex::observed() ? reply_short<gex::InCall>(token, handler, flags, numargs, args)
-                         : reply_short<gex::UnobservedCall>(token, handler, flags, numargs, args);
+  return gex::api::reply_short(token, handler, flags, numargs, args);
 }
 
-[[gnu::noinline]] int reply_medium_otherwise(gex_Token_t token, gex_AM_Index_t handler,
-                                             const void* source_addr, size_t nbytes,
-                                             gex_Event_t* lc_opt, gex_Flags_t flags,
-                                             unsigned int numargs, const gex_AM_Arg_t* args) {
+[[gnu::noinline]] int reply_medium_on(gex_Token_t token, gex_AM_Index_t handler,
+                                      const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
+                                      gex_Flags_t flags, unsigned int numargs,
+                                      const gex_AM_Arg_t* args) {
   if (is_readable(source_addr, flags) && nbytes <= gex::max_medium_payload &&
       is_call(token, handler)) {
     token->may_reply = false;
@@ -176,10 +155,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
                                 source_addr, nbytes);
     return 0;
   }
-  return gex::observed() ? reply_medium<gex::InCall>(token, handler, source_addr, nbytes, lc_opt,
-                                                     flags, numargs, args)
-                         : reply_medium<gex::UnobservedCall>(token, handler, source_addr, nbytes,
-                                                             lc_opt, flags, numargs, args);
+  return gex::api::reply_medium(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
 }
 
 // The shortest ways, and what takes them in jobs of mode PAR. There a lock may have to be waited
@@ -199,7 +175,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
       return end_call(sent, found.link, gex::shm::requests);
     return request_short_on(to.jobrank, what, flags, args, found);
   }
-  return request_short_otherwise(tm, rank, handler, flags, numargs, args);
+  return request_short(tm, rank, handler, flags, numargs, args);
 }
 [[gnu::noinline]] int request_short_in_par(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                            gex_Flags_t flags, unsigned int numargs,
@@ -225,8 +201,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
     }
     return request_medium_on(to.jobrank, what, source_addr, nbytes, lc_opt, flags, args, found);
   }
-  return request_medium_otherwise(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs,
-                                  args);
+  return request_medium(tm, rank, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
 }
 [[gnu::noinline]] int request_medium_in_par(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                             const void* source_addr, size_t nbytes,
@@ -249,7 +224,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
       return end_call(sent, link, gex::shm::replies);
     }
   }
-  return reply_short_otherwise(token, handler, flags, numargs, args);
+  return reply_short_on(token, handler, flags, numargs, args);
 }
 [[gnu::noinline]] int reply_short_in_par(gex_Token_t token, gex_AM_Index_t handler,
                                          gex_Flags_t flags, unsigned int numargs,
@@ -273,7 +248,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
       return end_call(sent, link, gex::shm::replies);
     }
   }
-  return reply_medium_otherwise(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
+  return reply_medium_on(token, handler, source_addr, nbytes, lc_opt, flags, numargs, args);
 }
 [[gnu::noinline]] int reply_medium_in_par(gex_Token_t token, gex_AM_Index_t handler,
                                           const void* source_addr, size_t nbytes,
