@@ -86,7 +86,7 @@ gex_Event_t reduce(Call call, Kind kind, gex::Team& team, gex_Rank_t root, void*
     if (kind == Kind::reduce_to_all || team.rank == root)
       require_buffer(dst, "dst", request.bytes, name_of(call));
   }
-  return gex::coll::start(
+  return gex::coll::start_collective(
       team, request,
       {.call = call, .root = root, .bytes = dt_sz, .count = dt_cnt, .type = dt, .operation = op});
 }
@@ -111,7 +111,7 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const 
   request.source = static_cast<const std::byte*>(src);
   request.bytes = nbytes;
   return call.returns(
-      gex::coll::start(team, request, {.call = call, .root = root, .bytes = nbytes}));
+      gex::coll::start_collective(team, request, {.call = call, .root = root, .bytes = nbytes}));
 }
 
 gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,

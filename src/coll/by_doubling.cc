@@ -22,7 +22,7 @@ bool DoublingCollective::takes(const Request& request, gex_Rank_t members) noexc
   return request.kind == Kind::gather_to_all && request.bytes <= max_gathered_bytes;
 }
 
-void DoublingCollective::begin() {
+void DoublingCollective::set_up() {
   rounds_ = {team_.size, request.kind == Kind::exchange};
   launched_ = taken_ = 0;
 }

@@ -19,7 +19,7 @@ class DoublingCollective final : public ComposedCollective {
   /// Returns true if this is the way for such an operation; the same answer at all members.
   static bool takes(const Request& request, gex_Rank_t members) noexcept;
 
-  void begin() override;
+  void set_up() override;
   bool launch_parts() override;
   bool is_launched() const noexcept override { return launched_ == rounds_.rounds(); }
   bool advance_parts() override;

@@ -9,7 +9,7 @@ namespace gex::coll {
 namespace {
 
 /// Long enough that posts copy it directly, short enough that stages of several overlap.
-constexpr std::size_t max_segment_bytes = 128 << 10;
+constexpr std::size_t max_chunk_bytes = 128 << 10;
 
 bool goes_up(const Request& request) noexcept {
   return is_reduction(request.kind);
@@ -21,7 +21,7 @@ bool goes_down(const Request& request) noexcept {
 }  // namespace
 
 bool Leaders::takes(const Request& request) const noexcept {
-  if (!Shared::takes(request)) return false;
+  if (!Posts::takes(request)) return false;
   const Process& self = process();
   if (!self.leaders_in_collectives.value_or(pay(self.any_crowded, request.bytes))) return false;
   return !request.reduction.ordered || messages.groups().in_rank_order();
@@ -35,10 +35,10 @@ gex_Rank_t LedCollective::leader() const noexcept {
   return is_of_root ? request.root : groups.members(own)[0];
 }
 
-void LedCollective::begin() {
+void LedCollective::set_up() {
   const std::size_t element = request.reduction.element;
-  segment_bytes_ = std::max<std::size_t>(max_segment_bytes / element, 1) * element;
-  count_ = static_cast<std::uint32_t>((request.bytes + segment_bytes_ - 1) / segment_bytes_);
+  chunk_bytes_ = std::max<std::size_t>(max_chunk_bytes / element, 1) * element;
+  count_ = static_cast<std::uint32_t>((request.bytes + chunk_bytes_ - 1) / chunk_bytes_);
   up_ = finished_ = 0;
   down_ = goes_down(request) ? 0 : count_;
 }
@@ -53,8 +53,8 @@ bool LedCollective::launch_parts() {
       continue;
     }
     if (up_ - finished_ == depth && !advance_parts()) return progressed;
-    auto& segment = segments_[up_ % depth];
-    if (segment == nullptr) segment = std::make_unique<Segment>();
+    auto& chunk = chunks_[up_ % depth];
+    if (chunk == nullptr) chunk = std::make_unique<Chunk>();
     const std::uint32_t number = up_++;
     launch_up(number);
     launch_between(number);
@@ -65,9 +65,9 @@ bool LedCollective::launch_parts() {
 
 void LedCollective::launch_up(std::uint32_t number) {
   if (!goes_up(request) || leaders_.near == nullptr) return;
-  Segment& segment = this->segment(number);
-  prepare_part(segment.up, request);
-  Request& part = segment.up.request;
+  Chunk& chunk = this->chunk(number);
+  prepare_part(chunk.up, request);
+  Request& part = chunk.up.request;
   part.kind = Kind::reduce_to_one;
   part.root = leaders_.messages.groups().position_of(leader());
   part.source += offset(number);
@@ -75,10 +75,10 @@ void LedCollective::launch_up(std::uint32_t number) {
   if (request.kind == Kind::reduce_to_all || is_root()) {
     part.destination += offset(number);
   } else if (leads()) {
-    segment.partial.resize(round_up_to_line(part.bytes) / cache_line);
-    part.destination = reinterpret_cast<std::byte*>(segment.partial.data());
+    chunk.partial.resize(round_up_to_line(part.bytes) / cache_line);
+    part.destination = reinterpret_cast<std::byte*>(chunk.partial.data());
   }
-  leaders_.near->launch(segment.up);
+  leaders_.near->launch(chunk.up);
 }
 
 void LedCollective::launch_between(std::uint32_t number) {
@@ -86,8 +86,8 @@ void LedCollective::launch_between(std::uint32_t number) {
     leaders_.messages.skip();
     return;
   }
-  Segment& segment = this->segment(number);
-  MessageCollective& between = segment.between;
+  Chunk& chunk = this->chunk(number);
+  MessageCollective& between = chunk.between;
   prepare_part(between, request);
   between.trees = Trees::between;
   Request& part = between.request;
@@ -96,8 +96,8 @@ void LedCollective::launch_between(std::uint32_t number) {
   part.bytes = size(number);
   if (leaders_.near != nullptr && leads()) {
     if (goes_up(request)) {
-      part.source = segment.up.request.destination;
-      part.after = &segment.up.done;
+      part.source = chunk.up.request.destination;
+      part.after = &chunk.up.done;
     } else if (is_root()) {
       // With neighbors it keeps its own result on the way down.
       part.destination = const_cast<std::byte*>(part.source);
@@ -108,9 +108,9 @@ void LedCollective::launch_between(std::uint32_t number) {
 
 void LedCollective::launch_down(std::uint32_t number) {
   if (leaders_.near == nullptr) return;
-  Segment& segment = this->segment(number);
-  prepare_part(segment.down, request);
-  Request& part = segment.down.request;
+  Chunk& chunk = this->chunk(number);
+  prepare_part(chunk.down, request);
+  Request& part = chunk.down.request;
   part.kind = Kind::broadcast;
   part.reduction = {};
   part.root = leaders_.messages.groups().position_of(leader());
@@ -120,20 +120,20 @@ void LedCollective::launch_down(std::uint32_t number) {
   const bool is_source = request.kind == Kind::broadcast && is_root();
   if (leads() && !is_source) {
     part.source = part.destination;
-    part.after = &segment.between.has_result;
+    part.after = &chunk.between.has_result;
   }
-  leaders_.near->launch(segment.down);
+  leaders_.near->launch(chunk.down);
 }
 
 bool LedCollective::advance_parts() {
   const std::uint32_t launched = std::min(up_, down_);
   bool progressed = false;
   for (; finished_ != launched; ++finished_, progressed = true) {
-    const Segment& segment = this->segment(finished_);
-    if (has_messages() && !is_done(segment.between)) break;
+    const Chunk& chunk = this->chunk(finished_);
+    if (has_messages() && !is_done(chunk.between)) break;
     if (leaders_.near == nullptr) continue;
-    if (goes_up(request) && !is_done(segment.up)) break;
-    if (goes_down(request) && !is_done(segment.down)) break;
+    if (goes_up(request) && !is_done(chunk.up)) break;
+    if (goes_down(request) && !is_done(chunk.down)) break;
   }
   return progressed;
 }

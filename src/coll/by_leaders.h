@@ -1,6 +1,6 @@
 #pragma once
 // Collective operations of a team over several neighborhoods, some of which have several members:
-// by posts inside a neighborhood (shared.h), by messages between them (messages.h). Each
+// by posts inside a neighborhood (by_posts.h), by messages between them (messages.h). Each
 // neighborhood has a member through which it is reached, its leader: the root in its own one,
 // elsewhere the lowest. A value crosses the network once for each neighborhood, and a message of a
 // neighborhood's is its leader's, however many members that has.
@@ -20,8 +20,8 @@
 //                    neighbors         neighbors
 //
 // Where the order of operands counts, rank 0 makes the result and sends it to the root. An
-// operation is cut into segments, of which several are under way, so that the stages of one overlap
-// those of the next. All members launch parts in one order (composed.h): segments up as long as
+// operation is cut into chunks, of which several are under way, so that the stages of one overlap
+// those of the next. All members launch parts in one order (composed.h): chunks up as long as
 // fewer than `lag` are to go down, then one down.
 
 #include <cstddef>
@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "base/cache_line.h"
+#include "coll/by_posts.h"
 #include "coll/composed.h"
-#include "coll/shared.h"
 #include "core/team.h"
 
 namespace gex::coll {
@@ -40,7 +40,7 @@ namespace gex::coll {
 struct Leaders {
   Team& team;
   Messages& messages;
-  Shared* near;  ///< the neighborhood's members; null: this is the only one
+  Posts* near;  ///< the neighborhood's members; null: this is the only one
 
   /// Returns true if this is the way for such an operation; the same answer at all members.
   bool takes(const Request& request) const noexcept;
@@ -58,28 +58,28 @@ class LedCollective final : public ComposedCollective {
  public:
   explicit LedCollective(const Leaders& leaders) : leaders_(leaders) {}
 
-  void begin() override;
+  void set_up() override;
   bool launch_parts() override;
   bool is_launched() const noexcept override { return up_ == count_ && down_ == count_; }
   bool advance_parts() override;
   bool is_over() const noexcept override { return finished_ == count_; }
 
  private:
-  struct Segment {
-    SharedCollective up;
+  struct Chunk {
+    PostCollective up;
     MessageCollective between;
-    SharedCollective down;
+    PostCollective down;
     std::vector<Line> partial;  ///< what a leader combines that is not the root
   };
-  /// Segments that are under way at most.
+  /// Chunks that are under way at most.
   static constexpr std::uint32_t depth = 4;
   static constexpr std::uint32_t lag = 2;
 
-  Segment& segment(std::uint32_t number) noexcept { return *segments_[number % depth]; }
-  std::size_t offset(std::uint32_t number) const noexcept { return number * segment_bytes_; }
+  Chunk& chunk(std::uint32_t number) noexcept { return *chunks_[number % depth]; }
+  std::size_t offset(std::uint32_t number) const noexcept { return number * chunk_bytes_; }
   std::size_t size(std::uint32_t number) const noexcept {
     const std::size_t left = request.bytes - offset(number);
-    return left < segment_bytes_ ? left : segment_bytes_;
+    return left < chunk_bytes_ ? left : chunk_bytes_;
   }
   void launch_up(std::uint32_t number);
   void launch_between(std::uint32_t number);
@@ -95,12 +95,12 @@ class LedCollective final : public ComposedCollective {
   }
 
   const Leaders& leaders_;
-  std::unique_ptr<Segment> segments_[depth];
-  std::size_t segment_bytes_ = 0;
-  std::uint32_t count_ = 0;     ///< of segments
-  std::uint32_t up_ = 0;        ///< segments launched up, and between
-  std::uint32_t down_ = 0;      ///< segments launched down
-  std::uint32_t finished_ = 0;  ///< segments of which nothing is left to do here
+  std::unique_ptr<Chunk> chunks_[depth];
+  std::size_t chunk_bytes_ = 0;
+  std::uint32_t count_ = 0;     ///< of chunks
+  std::uint32_t up_ = 0;        ///< chunks launched up, and between
+  std::uint32_t down_ = 0;      ///< chunks launched down
+  std::uint32_t finished_ = 0;  ///< chunks of which nothing is left to do here
 };
 
 }  // namespace gex::coll

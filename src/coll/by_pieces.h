@@ -1,7 +1,7 @@
 #pragma once
 // The shapes of operations that go through the members' boards, piece by piece: a broadcast's copy,
 // an exchange of few bytes, and three of reductions. Each is a class with the state of the piece
-// that is being read; the own operand is posted apart (Shared::post_operands).
+// that is being read; the own operand is posted apart (Posts::post_operands).
 //
 //   copy      root    posts p                       one number a piece
 //             others        read p

@@ -33,7 +33,8 @@ void require_host_endpoint(const Team& team, const char* call) noexcept {
 
 }  // namespace
 
-gex_Event_t start(Team& team, const Request& request, const Announcement& announcement) noexcept {
+gex_Event_t start_collective(Team& team, const Request& request,
+                             const Announcement& announcement) noexcept {
   trace::transfer(trace::no_peer, request.bytes);
   if (has_other_kinds()) [[unlikely]] {
     if (checked()) require_host_endpoint(team, name_of(announcement.call));

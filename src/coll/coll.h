@@ -4,12 +4,12 @@
 // The path of a broadcast; other operations differ behind `way_of`:
 //
 //   gex_Coll_BroadcastNB    api/coll.cc          checks the arguments, and makes a Request
-//   start                   coll.cc              a copy in a team of one; nothing without bytes
-//   TeamCollectives::start  team_collectives.cc  few bytes: Shared::do_at_once, within the call;
+//   start_collective        coll.cc              a copy in a team of one; nothing without bytes
+//   TeamCollectives::start  team_collectives.cc  few bytes: Posts::do_at_once, within the call;
 //                                                else `way_of` chooses a Collective, `launch`
-//                                                begins it, and an event with a probe ends it:
+//                                                gives it its turn among the team's:
 //
-//   SharedCollective        shared.h       all members share memory: its table names the shape, of
+//   PostCollective          by_posts.h     all members share memory: its table names the shape, of
 //                                          which each moves bytes by posts (by_pieces.h) or copies
 //                                          (direct_copy.h, helped_copy.h)
 //   MessageCollective       messages.h     no two do: along a tree (plan.h), in flows (flow.h)
@@ -18,10 +18,18 @@
 //   ComposedQueue           composed.h     keeps the order in which messages, and operations that
 //                                          are made of others, are launched
 //
-// An operation is made progress with in its call, in polls (`advance`) and when its event is asked
-// for (`is_done`). `source` and `destination` are the caller's memory. Which way depends on the
-// team and on arguments that are the same at all members, and so does the order in which operands
-// are combined: results are the same whenever the call is repeated.
+// From then on:
+//
+//   TeamCollectives::advance               in polls: Posts, Messages and ComposedQueue `advance`
+//   Collective::finish                     `done`: nothing is left to do here
+//   TeamCollectives::is_done               what the event asks: `conclude` does what posts allow,
+//                                          and gives the Collective back
+//
+// An operation is *started* by its call, *launched* when it gets its place in the order of the
+// team's, and *begun* when its messages may be sent, of which so many may be under way.
+// `source` and `destination` are the caller's memory. Which way depends on the team and on
+// arguments that are the same at all members, and so does the order in which operands are combined:
+// results are the same whenever the call is repeated.
 
 #include <gasnetex.h>
 
@@ -33,7 +41,8 @@ namespace gex::coll {
 
 /// Starts an operation whose arguments are checked; never waits. Collective; one thread at a time
 /// starts collectives on a team.
-gex_Event_t start(Team& team, const Request& request, const Announcement& announcement) noexcept;
+gex_Event_t start_collective(Team& team, const Request& request,
+                             const Announcement& announcement) noexcept;
 
 /// Checked mode: another collective call of the team's, of which nothing else is done here.
 void announce(Team& team, const Announcement& announcement) noexcept;

@@ -83,7 +83,7 @@ struct Request {
 
 /// How an operation is carried out, and so of which type it is.
 enum class Way : std::uint8_t {
-  posts,     ///< SharedCollective
+  posts,     ///< PostCollective
   messages,  ///< MessageCollective
   leaders,   ///< LedCollective
   doubling,  ///< DoublingCollective

@@ -16,7 +16,7 @@ bool is_done(const Collective& part) noexcept {
 }
 
 void ComposedQueue::launch(ComposedCollective& operation) {
-  operation.begin();
+  operation.set_up();
   pending_.push(operation);
   under_way_.push_back(&operation);
   advance();

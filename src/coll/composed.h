@@ -1,5 +1,5 @@
 #pragma once
-// Operations of a team that are made of others, its parts, by posts (shared.h) and by messages
+// Operations of a team that are made of others, its parts, by posts (by_posts.h) and by messages
 // (messages.h). Parts are numbered as they are launched, so all members launch them in one order:
 // nothing of an operation before the one before it is launched as a whole.
 //
@@ -15,8 +15,8 @@ namespace gex::coll {
 struct ComposedCollective : Collective {
   virtual ~ComposedCollective() = default;
 
-  /// It is the next of the team's.
-  virtual void begin() = 0;
+  /// The operation is the next of the team's: decides of which parts it is made.
+  virtual void set_up() = 0;
   /// Launches parts that have their turn; true if there was one.
   virtual bool launch_parts() = 0;
   virtual bool is_launched() const noexcept = 0;

@@ -46,41 +46,33 @@ void TeamCollectives::bind(Team& team) {
   if (barrier.shape() == team::BarrierShape::messages) return;
   is_whole_ = barrier.shape() == team::BarrierShape::flags;
   std::vector<gex_Rank_t> near = team::plan_of(team).near;
-  if (near.size() > 1) shared_ = std::make_unique<Shared>(team, std::move(near), barrier.slots());
-  if (!is_whole_) leaders_.emplace(Leaders{team, messages_, shared_.get()});
+  if (near.size() > 1) posts_ = std::make_unique<Posts>(team, std::move(near), barrier.slots());
+  if (!is_whole_) leaders_.emplace(Leaders{team, messages_, posts_.get()});
 }
 
 Way TeamCollectives::way_of(const Request& request) const noexcept {
-  if (is_whole_) return Shared::takes_whole(request, team_->size) ? Way::posts : Way::messages;
+  if (is_whole_) return Posts::takes_whole(request, team_->size) ? Way::posts : Way::messages;
   if (DoublingCollective::takes(request, team_->size)) return Way::doubling;
   return leaders_ && leaders_->takes(request) ? Way::leaders : Way::messages;
 }
 
+Collective& TeamCollectives::take(Way way) {
+  switch (way) {
+    case Way::posts:
+      return with_posts_.take();
+    case Way::leaders:
+      return with_leaders_.take(*leaders_);
+    case Way::doubling:
+      return with_doubling_.take(*team_, messages_);
+    case Way::messages:
+      break;
+  }
+  return with_messages_.take();
+}
+
 Collective& TeamCollectives::allocate(const Request& request) {
-  const auto from = [&](auto& all, auto& free, auto&&... made_of) -> Collective& {
-    if (free.empty()) {
-      using Made = typename std::remove_reference_t<decltype(all)>::value_type::element_type;
-      all.push_back(std::make_unique<Made>(made_of...));
-      free.push_back(all.back().get());
-    }
-    Collective& operation = *free.back();
-    free.pop_back();
-    return operation;
-  };
   const Way way = way_of(request);
-  Collective& operation = [&]() -> Collective& {
-    switch (way) {
-      case Way::posts:
-        return from(all_shared_, free_shared_);
-      case Way::leaders:
-        return from(all_led_, free_led_, *leaders_);
-      case Way::doubling:
-        return from(all_doubling_, free_doubling_, *team_, messages_);
-      case Way::messages:
-        break;
-    }
-    return from(all_messages_, free_messages_);
-  }();
+  Collective& operation = take(way);
   operation.request = request;
   operation.owner = this;
   operation.way = way;
@@ -96,16 +88,16 @@ void TeamCollectives::give_back(Collective& operation) noexcept {
   if (operation.request.reduction.is_of_client()) --with_client_operator_;
   switch (operation.way) {
     case Way::posts:
-      free_shared_.push_back(static_cast<SharedCollective*>(&operation));
+      with_posts_.give_back(operation);
       break;
     case Way::messages:
-      free_messages_.push_back(static_cast<MessageCollective*>(&operation));
+      with_messages_.give_back(operation);
       break;
     case Way::leaders:
-      free_led_.push_back(static_cast<LedCollective*>(&operation));
+      with_leaders_.give_back(operation);
       break;
     case Way::doubling:
-      free_doubling_.push_back(static_cast<DoublingCollective*>(&operation));
+      with_doubling_.give_back(operation);
       break;
   }
 }
@@ -113,7 +105,7 @@ void TeamCollectives::give_back(Collective& operation) noexcept {
 void TeamCollectives::launch(Collective& operation, bool posted) {
   switch (operation.way) {
     case Way::posts:
-      shared_->launch(static_cast<SharedCollective&>(operation), posted);
+      posts_->launch(static_cast<PostCollective&>(operation), posted);
       break;
     case Way::messages:
       queue_.launch(static_cast<MessageCollective&>(operation));
@@ -134,13 +126,13 @@ gex_Event_t TeamCollectives::start(const Request& request,
   {
     const OptionalGuard guard(lock_, threaded_);
     // Others may be waiting for what this member posts: that comes first.
-    Shared::AtOnce at_once = Shared::AtOnce::nothing;
-    if (is_whole_ && Shared::takes_whole(request, team_->size) && !request.completes_together &&
+    Posts::AtOnce at_once = Posts::AtOnce::nothing;
+    if (is_whole_ && Posts::takes_whole(request, team_->size) && !request.completes_together &&
         !checked())
-      at_once = shared_->do_at_once(request);
+      at_once = posts_->do_at_once(request);
     sequence = team_->collectives_called.begin() + 1;
     trace::collective(trace::Collective::operation, team_->id(), sequence, team_->size);
-    if (at_once == Shared::AtOnce::done) {
+    if (at_once == Posts::AtOnce::done) {
       team_->collectives_called.end();
       ring_if_shown();
       return GEX_EVENT_INVALID;
@@ -151,7 +143,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
       unagreed_.emplace_back(agreement_.announce(announcement), operation);
       advance_locked();
     } else {
-      launch(*operation, at_once == Shared::AtOnce::posted);
+      launch(*operation, at_once == Posts::AtOnce::posted);
       arrive_at_completions();
     }
     complete = operation->done.load(std::memory_order_relaxed) && is_complete(*operation);
@@ -194,7 +186,7 @@ void TeamCollectives::arrive_at_completions() noexcept {
 }
 
 void TeamCollectives::ring_if_shown() noexcept {
-  if (shared_ == nullptr || !shared_->take_shown()) return;
+  if (posts_ == nullptr || !posts_->take_shown()) return;
   ring_neighbors();
   // Operations of other threads may be done as well.
   ring_own_waiters();
@@ -212,8 +204,8 @@ bool TeamCollectives::is_done(void* subject, std::uint32_t) noexcept {
     if (!owner.is_complete(operation)) return false;
   } else {
     // Posts are looked at here as well: seen at once, they cost no more than their line.
-    const Shared* shared = owner.shared_.get();
-    if (shared == nullptr || !shared->may_advance()) return false;
+    const Posts* const posts = owner.posts_.get();
+    if (posts == nullptr || !posts->may_advance()) return false;
   }
   return owner.conclude(operation);
 }
@@ -236,7 +228,7 @@ bool TeamCollectives::conclude(Collective& operation) noexcept {
   // Relaxed: an operation is finished with the lock held.
   if (!operation.done.load(std::memory_order_relaxed)) {
     if (operation.way == Way::posts)
-      shared_->advance_to(static_cast<SharedCollective&>(operation));
+      posts_->advance_to(static_cast<PostCollective&>(operation));
     else
       advance_near();
     arrive_at_completions();
@@ -277,12 +269,12 @@ bool TeamCollectives::advance_locked() noexcept {
 }
 
 bool TeamCollectives::advance_near() noexcept {
-  const bool progressed = shared_ != nullptr && shared_->advance();
+  const bool progressed = posts_ != nullptr && posts_->advance();
   return queue_.advance() || progressed;
 }
 
 bool TeamCollectives::idle_locked() const noexcept {
-  return messages_.idle() && queue_.idle() && (shared_ == nullptr || !shared_->wants_polls()) &&
+  return messages_.idle() && queue_.idle() && (posts_ == nullptr || !posts_->wants_polls()) &&
          completing_.empty() && (!checked() || (agreement_.idle() && unagreed_.empty()));
 }
 
@@ -293,8 +285,8 @@ bool TeamCollectives::idle() noexcept {
 
 std::size_t TeamCollectives::unsynchronised() noexcept {
   const OptionalGuard guard(lock_, threaded_);
-  return all_shared_.size() - free_shared_.size() + all_messages_.size() - free_messages_.size() +
-         all_led_.size() - free_led_.size() + all_doubling_.size() - free_doubling_.size();
+  return with_posts_.taken() + with_messages_.taken() + with_leaders_.taken() +
+         with_doubling_.taken();
 }
 
 void TeamCollectives::settle() noexcept {

@@ -18,16 +18,39 @@
 #include "coll/agreement.h"
 #include "coll/by_doubling.h"
 #include "coll/by_leaders.h"
+#include "coll/by_posts.h"
 #include "coll/collective.h"
 #include "coll/composed.h"
 #include "coll/messages.h"
-#include "coll/shared.h"
 #include "core/team.h"
 
 namespace gex::coll {
 
 class TeamCollectives;
 using CollectivesSlot = Slot<Team, TeamSlot::collectives, TeamCollectives>;
+
+/// Operations of one type, made when there is none that is free.
+template <class T>
+class OperationPool {
+ public:
+  /// `made_of`: the arguments of T.
+  template <class... Args>
+  T& take(Args&... made_of) {
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<T>(made_of...));
+      return *all_.back();
+    }
+    T& operation = *free_.back();
+    free_.pop_back();
+    return operation;
+  }
+  void give_back(Collective& operation) { free_.push_back(static_cast<T*>(&operation)); }
+  std::size_t taken() const noexcept { return all_.size() - free_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<T>> all_;
+  std::vector<T*> free_;
+};
 
 class TeamCollectives {
  public:
@@ -69,11 +92,12 @@ class TeamCollectives {
 
  private:
   void bind(Team& team);
-  /// One that is free, or a new one, for an operation of the way that `way_of` chooses.
+  /// The operation of a request, of the way that `way_of` chooses.
   Collective& allocate(const Request& request);
   Way way_of(const Request& request) const noexcept;
+  Collective& take(Way way);
   void give_back(Collective& operation) noexcept;
-  /// `posted`: as Shared::do_at_once has it.
+  /// `posted`: as Posts::do_at_once has it.
   void launch(Collective& operation, bool posted = false);
   bool advance_locked() noexcept;
   /// Makes progress with posts, and with operations that are made of others.
@@ -82,7 +106,7 @@ class TeamCollectives {
   void number_completion(Collective& operation);
   /// Arrives at the barriers of operations that are done here.
   void arrive_at_completions() noexcept;
-  /// Wakes other members, and other threads of this one, for what `shared_` has stored.
+  /// Wakes other members, and other threads of this one, for what `posts_` has stored.
   void ring_if_shown() noexcept;
   /// Returns true if one that is done here is complete. Acquire. Any thread.
   bool is_complete(const Collective& operation) const noexcept;
@@ -96,10 +120,10 @@ class TeamCollectives {
   Team* team_ = nullptr;
   Agreement agreement_;
   Messages messages_;
-  std::unique_ptr<Shared> shared_;  ///< null: no other member shares memory with this one
+  std::unique_ptr<Posts> posts_;    ///< null: no other member shares memory with this one
   std::optional<Leaders> leaders_;  ///< none: all members share memory, or no two do
   ComposedQueue queue_{messages_};
-  bool is_whole_ = false;  ///< `shared_` is of all members
+  bool is_whole_ = false;  ///< `posts_` is of all members
   /// Barriers of operations that complete together; null before the first.
   std::unique_ptr<TeamBarrier> completions_;
   std::uint32_t completions_numbered_ = 0;
@@ -111,14 +135,11 @@ class TeamCollectives {
   /// Operations under way that call an operator of the client's.
   std::uint32_t with_client_operator_ = 0;
 
-  std::vector<std::unique_ptr<SharedCollective>> all_shared_;
-  std::vector<std::unique_ptr<MessageCollective>> all_messages_;
-  std::vector<std::unique_ptr<LedCollective>> all_led_;
-  std::vector<std::unique_ptr<DoublingCollective>> all_doubling_;
-  std::vector<SharedCollective*> free_shared_;
-  std::vector<MessageCollective*> free_messages_;
-  std::vector<LedCollective*> free_led_;
-  std::vector<DoublingCollective*> free_doubling_;
+  // By Way.
+  OperationPool<PostCollective> with_posts_;
+  OperationPool<MessageCollective> with_messages_;
+  OperationPool<LedCollective> with_leaders_;
+  OperationPool<DoublingCollective> with_doubling_;
 };
 
 /// The state that a message is for, made if there is none yet.

@@ -26,7 +26,7 @@ gex_Event_t start_collective(Team& team, coll::Request request, int flags, Call 
     else
       request.after_barrier = barrier_of(team).start();
   }
-  return coll::start(team, request, announcement);
+  return coll::start_collective(team, request, announcement);
 }
 
 }  // namespace gex::legacy

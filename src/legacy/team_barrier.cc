@@ -56,7 +56,7 @@ void team_barrier_notify(Team& team, int id, int flags) noexcept {
   request.destination = reinterpret_cast<std::byte*>(&barrier.value);
   request.bytes = request.reduction.element = sizeof barrier.value;
   request.reduction.user = combine_values;
-  barrier.event = coll::start(team, request, {.call = Call::coll_barrier_notify});
+  barrier.event = coll::start_collective(team, request, {.call = Call::coll_barrier_notify});
 }
 
 int team_barrier_finish(Team& team, int id, int flags, bool wait) {

@@ -1,4 +1,4 @@
-#include "coll/shared.h"
+#include "coll/by_posts.h"
 
 #include <cstring>
 #include <utility>
@@ -35,27 +35,27 @@ std::uint32_t numbers_before_pieces(Kind kind) noexcept {
   return kind == Kind::broadcast ? DirectCopy::numbers : DirectReduction::numbers;
 }
 
-Numbered numbered(const SharedCollective& operation) noexcept {
+Numbered numbered(const PostCollective& operation) noexcept {
   return {operation.request, operation.first, operation.end};
 }
 
 }  // namespace
 
-Shared::Shared(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots)
+Posts::Posts(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots)
     : team_(team), boards_(team, std::move(members), slots), direct_(boards_) {
 }
 
-bool Shared::takes(const Request& request) noexcept {
+bool Posts::takes(const Request& request) noexcept {
   if (request.kind == Kind::broadcast) return true;
   return is_reduction(request.kind) && request.reduction.element <= max_piece_bytes;
 }
 
-bool Shared::takes_whole(const Request& request, gex_Rank_t members) noexcept {
+bool Posts::takes_whole(const Request& request, gex_Rank_t members) noexcept {
   if (request.kind == Kind::exchange) return request.bytes <= max_piece_bytes / members;
   return takes(request);
 }
 
-Shape Shared::shape_of_pieces(const Request& request) const noexcept {
+Shape Posts::shape_of_pieces(const Request& request) const noexcept {
   if (request.kind == Kind::broadcast) return Copy{};
   if (request.kind == Kind::exchange) return Exchange{};
   if (boards_.size() > 2 && request.bytes > max_flat_bytes) return Sliced{};
@@ -63,13 +63,13 @@ Shape Shared::shape_of_pieces(const Request& request) const noexcept {
   return Grouped{};
 }
 
-Shape Shared::direct_shape(const Request& request) const noexcept {
+Shape Posts::direct_shape(const Request& request) const noexcept {
   if (request.kind != Kind::broadcast) return DirectReduction{};
   if (HelpedCopy::takes(request, boards_.size())) return HelpedCopy{};
   return DirectCopy{};
 }
 
-void Shared::set_up(SharedCollective& operation) const noexcept {
+void Posts::set_up(PostCollective& operation) const noexcept {
   const Request& request = operation.request;
   const bool broadcast = request.kind == Kind::broadcast;
   const bool root = request.root == boards_.rank();
@@ -96,7 +96,7 @@ void Shared::set_up(SharedCollective& operation) const noexcept {
   operation.shape = direct_shape(request);
 }
 
-Shared::AtOnce Shared::do_at_once(const Request& request) noexcept {
+Posts::AtOnce Posts::do_at_once(const Request& request) noexcept {
   if (request.bytes > shm::post_cell_bytes || request.after_barrier || !operations_.empty() ||
       boards_.size() > max_flat_members || request.kind == Kind::exchange)
     return AtOnce::nothing;
@@ -121,12 +121,12 @@ Shared::AtOnce Shared::do_at_once(const Request& request) noexcept {
   return AtOnce::done;
 }
 
-void Shared::post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept {
+void Posts::post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept {
   copy_few(boards_.own_place(number, bytes), from, bytes);
   boards_.publish(number, bytes);
 }
 
-void Shared::launch(SharedCollective& operation, bool posted) {
+void Posts::launch(PostCollective& operation, bool posted) {
   operation.first = next_number_;
   set_up(operation);
   next_number_ = operation.end;
@@ -138,7 +138,7 @@ void Shared::launch(SharedCollective& operation, bool posted) {
   advance_to(operation);
 }
 
-void Shared::advance_to(SharedCollective& operation) {
+void Posts::advance_to(PostCollective& operation) {
   // In checked mode the operation may not have been launched yet.
   if (operations_.front() != &operation || !operation.few || !operations_.has_one()) {
     advance();
@@ -151,13 +151,13 @@ void Shared::advance_to(SharedCollective& operation) {
     show_awaited();
 }
 
-void Shared::finish(SharedCollective& operation) {
+void Posts::finish(PostCollective& operation) {
   operations_.pop();
   boards_.read_below(operation.end);
   operation.finish();
 }
 
-bool Shared::read_few(SharedCollective& operation) {
+bool Posts::read_few(PostCollective& operation) {
   const Request& request = operation.request;
   if (!operation.reads) return true;
   if (Flat* const flat = std::get_if<Flat>(&operation.shape))
@@ -168,17 +168,17 @@ bool Shared::read_few(SharedCollective& operation) {
   return true;
 }
 
-void Shared::show_awaited() noexcept {
+void Posts::show_awaited() noexcept {
   boards_.await_missing(posting_ == nullptr && !operations_.empty());
 }
 
-bool Shared::advance() {
+bool Posts::advance() {
   bool progressed = posting_ != nullptr && post_operands();
   while (!operations_.empty()) {
-    SharedCollective& operation = *operations_.front();
+    PostCollective& operation = *operations_.front();
     progressed |= advance_front(operation);
     // It is behind `posting_`, because the own operand was the last thing looked at.
-    if (!operation.is_done()) break;
+    if (!operation.has_moved()) break;
     finish(operation);
     progressed = true;
     // The cells that were read may be what the own next operand waits for.
@@ -188,23 +188,23 @@ bool Shared::advance() {
   return progressed;
 }
 
-bool Shared::wants_polls() const noexcept {
+bool Posts::wants_polls() const noexcept {
   if (operations_.empty()) return false;
-  const SharedCollective& operation = *operations_.front();
+  const PostCollective& operation = *operations_.front();
   return !operations_.has_one() || operation.pieces > 1 || operation.posted != operation.pieces ||
          numbers_each(operation.shape) > 1;
 }
 
-bool Shared::describe(SharedCollective& operation) {
+bool Posts::describe(PostCollective& operation) {
   operation.described = visit_direct(
       operation.shape, [&](auto& direct) { return direct.describe(direct_, numbered(operation)); });
   return operation.described;
 }
 
-bool Shared::post_operands() {
+bool Posts::post_operands() {
   bool progressed = false;
-  for (; posting_ != nullptr; posting_ = static_cast<SharedCollective*>(posting_->behind)) {
-    SharedCollective& operation = *posting_;
+  for (; posting_ != nullptr; posting_ = static_cast<PostCollective*>(posting_->behind)) {
+    PostCollective& operation = *posting_;
     if (operation.posts && !operation.enter(barrier_of(team_))) return progressed;
     if (!operation.described && !describe(operation)) return progressed;
     if (operation.is_direct()) continue;
@@ -219,7 +219,7 @@ bool Shared::post_operands() {
   return progressed;
 }
 
-void Shared::post_piece(SharedCollective& operation, std::uint32_t number) {
+void Posts::post_piece(PostCollective& operation, std::uint32_t number) {
   const Request& request = operation.request;
   const std::size_t bytes = operation.size(operation.posted);
   const std::size_t blocks = request.kind == Kind::exchange ? boards_.size() : 1;
@@ -232,7 +232,7 @@ void Shared::post_piece(SharedCollective& operation, std::uint32_t number) {
     std::memcpy(request.destination + offset, from, bytes);
 }
 
-bool Shared::advance_directly(SharedCollective& operation, bool& progressed) {
+bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
   if (!operation.described) return false;
   const Step step = visit_direct(operation.shape, [&](auto& direct) {
     return direct.advance(direct_, numbered(operation), progressed);
@@ -254,7 +254,7 @@ bool Shared::advance_directly(SharedCollective& operation, bool& progressed) {
   return true;
 }
 
-bool Shared::read_piece(SharedCollective& operation) {
+bool Posts::read_piece(PostCollective& operation) {
   const Piece piece{operation.request,
                     operation.first + operation.piece * numbers_each(operation.shape),
                     operation.offset(operation.piece),
@@ -270,7 +270,7 @@ bool Shared::read_piece(SharedCollective& operation) {
   return std::get_if<Sliced>(&operation.shape)->read(boards_, piece);
 }
 
-bool Shared::advance_front(SharedCollective& operation) {
+bool Posts::advance_front(PostCollective& operation) {
   bool progressed = false;
   boards_.forget_missing();
   if (operation.is_direct()) {

@@ -18,8 +18,17 @@
 // Where members do not reach each other's memory a direct one goes on as above, piece by piece.
 //
 // Members read in the order of operations; what they post of their own runs ahead as far as there
-// are cells and data may move. Nothing here waits. All functions are called with the lock of the
-// TeamCollectives held.
+// are cells and data may move. Nothing here waits:
+//
+//   do_at_once      an operation of few bytes, in its call, if nothing is under way
+//   launch          any other: `set_up` chooses its shape, and its numbers
+//   advance         `post_operands` of all, as far as there are cells, and `advance_front`:
+//                   the shape of the first reads piece after piece (`read_piece`), or copies
+//                   (`advance_directly`)
+//   advance_to      the same for one, of which it is asked whether it is done
+//   finish          it has moved all pieces
+//
+// All functions are called with the lock of the TeamCollectives held.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +49,7 @@ namespace gex::coll {
 using Shape =
     std::variant<Copy, Exchange, Flat, Grouped, Sliced, DirectCopy, HelpedCopy, DirectReduction>;
 
-struct SharedCollective : Collective {
+struct PostCollective : Collective {
   Shape shape;
   bool posts = false;           ///< this member posts an operand, or is the root of a broadcast
   bool reads = false;           ///< this member makes a result
@@ -57,7 +66,8 @@ struct SharedCollective : Collective {
     return std::holds_alternative<DirectCopy>(shape) || std::holds_alternative<HelpedCopy>(shape) ||
            std::holds_alternative<DirectReduction>(shape);
   }
-  bool is_done() const noexcept { return piece == pieces && posted == pieces; }
+  /// Returns true if all pieces are posted and read.
+  bool has_moved() const noexcept { return piece == pieces && posted == pieces; }
   std::size_t offset(std::uint32_t number) const noexcept { return number * piece_bytes; }
   std::size_t size(std::uint32_t number) const noexcept {
     const std::size_t left = request.bytes - offset(number);
@@ -65,12 +75,12 @@ struct SharedCollective : Collective {
   }
 };
 
-class Shared {
+class Posts {
  public:
   /// As Boards has them.
-  Shared(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots);
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
+  Posts(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots);
+  Posts(const Posts&) = delete;
+  Posts& operator=(const Posts&) = delete;
 
   /// Returns true if this is the way for such an operation; the same answer at all members.
   static bool takes(const Request& request) noexcept;
@@ -88,10 +98,10 @@ class Shared {
   AtOnce do_at_once(const Request& request) noexcept;
 
   /// The operation is the next of the team's.
-  void launch(SharedCollective& operation, bool posted = false);
+  void launch(PostCollective& operation, bool posted = false);
   bool advance();
   /// Does the work of `advance` for an operation that is not done.
-  void advance_to(SharedCollective& operation);
+  void advance_to(PostCollective& operation);
   /// False: nothing that `advance` would do is possible yet. Without the lock, for who waits.
   bool may_advance() const noexcept { return boards_.may_advance(); }
   /// Returns true if something was stored that other members may wait for, since the last call.
@@ -102,29 +112,29 @@ class Shared {
  private:
   Shape shape_of_pieces(const Request& request) const noexcept;
   Shape direct_shape(const Request& request) const noexcept;
-  void set_up(SharedCollective& operation) const noexcept;
+  void set_up(PostCollective& operation) const noexcept;
 
   bool post_operands();
-  bool describe(SharedCollective& operation);
+  bool describe(PostCollective& operation);
   /// Posts a piece of the own operand. There is room for it.
-  void post_piece(SharedCollective& operation, std::uint32_t number);
+  void post_piece(PostCollective& operation, std::uint32_t number);
   void post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept;
 
   /// Makes progress with the oldest operation, which is this one.
-  bool advance_front(SharedCollective& operation);
+  bool advance_front(PostCollective& operation);
   /// True once a direct operation is over here, or goes on by pieces.
-  bool advance_directly(SharedCollective& operation, bool& progressed);
-  bool read_piece(SharedCollective& operation);
+  bool advance_directly(PostCollective& operation, bool& progressed);
+  bool read_piece(PostCollective& operation);
   /// True once a `few` is done here, which is the only one under way.
-  bool read_few(SharedCollective& operation);
-  void finish(SharedCollective& operation);
+  bool read_few(PostCollective& operation);
+  void finish(PostCollective& operation);
   void show_awaited() noexcept;
 
   Team& team_;
   Boards boards_;
   DirectTeam direct_;
-  CollectiveQueue<SharedCollective> operations_;
-  SharedCollective* posting_ = nullptr;  ///< the first whose operand is not all posted, or null
+  CollectiveQueue<PostCollective> operations_;
+  PostCollective* posting_ = nullptr;  ///< the first whose operand is not all posted, or null
   std::uint32_t next_number_ = 0;
 };
 
