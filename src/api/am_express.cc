@@ -18,7 +18,7 @@
 //
 //   deliver_messages       am/poll.cc     polls the rings, and the conduit by poll_network
 //   deliver_from_network   am/network.cc  what the conduit calls (Host::deliver): validates the
-//                                         bytes (am/wire.h), and takes what they say of credits
+//                                         bytes (am/wire.h), and applies what they have of credits
 //   run_handler            am/deliver.h   calls the client's handler, or one of the library's own
 //
 // The way has these names: a Link is the rings to a neighbor; a Lookup is a link that was looked up

@@ -60,7 +60,8 @@ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_
   std::string why;
   const int result = gex::kinds::create(*memkind_p, client, *args, why);
   // No misuse: a client finds out so what this library and the machine have.
-  if (result == GASNET_ERR_RESOURCE) gex::require_memory(gex::kinds::kind_of(args->gex_class), why);
+  if (result == GASNET_ERR_RESOURCE)
+    gex::require_memory(gex::kinds::memory_class_of(args->gex_class), why);
   if (result != GASNET_OK && gex::verbose_errors.load(std::memory_order_relaxed))
     gex::warn("%s: %s", call, why.c_str());
   return result;
@@ -102,7 +103,7 @@ void gex_MK_StreamWait(gex_MK_t kind, void* stream, gex_Event_t event, gex_Flags
 void* gex_MK_QueryPeerPointer(gex_TM_t tm, gex_Rank_t rank) {
   if (gex::checked()) gex::require_peer(tm, rank, __func__);
   const gex::PublishedSegment segment = gex::resolve(tm, rank).segment();
-  return segment.kind == gex::net::host_memory ? nullptr : segment.reached;
+  return segment.memory_class == gex::net::host_memory ? nullptr : segment.reached;
 }
 
 }  // extern "C"

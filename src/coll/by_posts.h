@@ -25,7 +25,7 @@
 //   advance         `post_operands` of all, as far as there are cells, and `advance_front`:
 //                   the shape of the first reads piece after piece (`read_piece`), or copies
 //                   (`advance_directly`)
-//   advance_to      the same for one, of which it is asked whether it is done
+//   advance_to      advances one, whose event asks for it
 //   finish          it has moved all pieces
 //
 // All functions are called with the lock of the TeamCollectives held.

@@ -151,7 +151,7 @@ std::uint64_t draw_cookie(job::Job& job) {
 }  // namespace
 
 const net::Host& conduit_host() noexcept {
-  host.device_kinds = expected_kinds();
+  host.device_classes = expected_classes();
   return host;
 }
 
@@ -181,7 +181,7 @@ const net::Host& complete_conduit_host(Deliver deliver) {
           .warn = host_warn,
           .inform = host_inform,
           .choose_address = host_choose_address,
-          .device_kinds = expected_kinds(),
+          .device_classes = expected_classes(),
           .exchange_shared = host_exchange_shared,
           .least = host_least};
   return host;

@@ -159,7 +159,7 @@ void detail::copy_by_kind(void* to, const void* from, std::size_t bytes) noexcep
   const MemoryKind* const here = kind_at(from);
   if (there == nullptr && here == nullptr) {
     std::memcpy(to, from, bytes);
-  } else if (there == nullptr || here == nullptr || there->kind == here->kind) {
+  } else if (there == nullptr || here == nullptr || there->memory_class == here->memory_class) {
     (there != nullptr ? there : here)->copy(to, from, bytes);
   } else {
     // Each kind reaches its own memory and the host's.
@@ -217,11 +217,11 @@ void remove_memory(const void* address) noexcept {
   store(pieces);
 }
 
-void expect_kinds(std::uint64_t kinds) noexcept {
-  expected = kinds;
+void expect_classes(std::uint64_t classes) noexcept {
+  expected = classes;
 }
 
-std::uint64_t expected_kinds() noexcept {
+std::uint64_t expected_classes() noexcept {
   return expected;
 }
 

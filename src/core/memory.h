@@ -52,21 +52,22 @@ struct HostRange {
 
 inline constexpr std::uint32_t gate_open = 1;
 
-/// Memory of one kind on one device, and what copies it. A room that has such memory derives from
-/// it. Its functions may be called by any thread, in handlers too.
+/// A memory kind: memory of one class on one device, and what copies it; the object behind a
+/// gex_MK_t. A room that has such memory derives from it. Its functions may be called by any
+/// thread, in handlers too.
 class MemoryKind {
  public:
-  const char* name;      ///< for messages: "CUDA"
-  net::MemoryKind kind;  ///< not the host's
-  std::uint32_t device;  ///< as of the kind's own interface
+  const char* name;               ///< for messages: "CUDA"
+  net::MemoryClass memory_class;  ///< not the host's
+  std::uint32_t device;           ///< as of the class's own interface
 
-  constexpr MemoryKind(const char* its_name, net::MemoryKind its_kind,
+  constexpr MemoryKind(const char* its_name, net::MemoryClass its_class,
                        std::uint32_t its_device) noexcept
-      : name(its_name), kind(its_kind), device(its_device) {}
+      : name(its_name), memory_class(its_class), device(its_device) {}
   MemoryKind(const MemoryKind&) = delete;
   MemoryKind& operator=(const MemoryKind&) = delete;
 
-  /// Copies between memory of this class of kinds, of any of its devices, and such memory or the
+  /// Copies between memory of this class, of any of its devices, and such memory or the
   /// host's. The bytes are at their destination when this returns.
   virtual void copy(void* to, const void* from, std::size_t bytes) const noexcept = 0;
 
@@ -84,7 +85,7 @@ class MemoryKind {
 
   // What a kind may do better, or have, than what these do.
 
-  /// Allocates memory of the host that copies of this class of kinds reach fastest, for the life of
+  /// Allocates memory of the host that copies of this class reach fastest, for the life of
   /// the process; null: there is none.
   virtual void* allocate_host(std::size_t bytes) const noexcept;
 
@@ -182,9 +183,9 @@ inline void fill_memory(void* to, int value, std::size_t bytes) noexcept {
 void add_memory(const void* address, std::size_t bytes, const MemoryKind& kind);
 void remove_memory(const void* address) noexcept;
 
-/// The kinds, as bits by net::MemoryKind, of which this machine may have memory. Start-up only.
-void expect_kinds(std::uint64_t kinds) noexcept;
-std::uint64_t expected_kinds() noexcept;
+/// The classes, as bits by net::MemoryClass, of which this machine may have memory. Start-up only.
+void expect_classes(std::uint64_t classes) noexcept;
+std::uint64_t expected_classes() noexcept;
 
 /// Ends the job if the address lies in memory of another kind than the host's, which `call` cannot
 /// work on: `what` names the memory for the message ("the source").

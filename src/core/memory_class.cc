@@ -10,35 +10,35 @@ namespace gex {
 
 namespace {
 
-/// The classes there are numbers for (net::MemoryKind), the host's excepted.
-std::array<const MemoryClass*, net::level_zero_memory> registered_classes{};
+/// The classes there are numbers for (net::MemoryClass), the host's excepted.
+std::array<const MemoryClassInfo*, net::level_zero_memory> registered_classes{};
 std::size_t class_count = 0;
 
 }  // namespace
 
-void register_memory_class(const MemoryClass& added) noexcept {
+void register_memory_class(const MemoryClassInfo& added) noexcept {
   registered_classes[class_count++] = &added;
 }
 
-std::span<const MemoryClass* const> memory_classes() noexcept {
+std::span<const MemoryClassInfo* const> memory_classes() noexcept {
   return {registered_classes.data(), class_count};
 }
 
-const MemoryClass& memory_class(net::MemoryKind kind) noexcept {
-  for (const MemoryClass* one : memory_classes())
-    if (one->kind == kind) return *one;
-  fatal("memory of the unknown kind %u", static_cast<unsigned>(kind));
+const MemoryClassInfo& class_info(net::MemoryClass which) noexcept {
+  for (const MemoryClassInfo* one : memory_classes())
+    if (one->memory_class == which) return *one;
+  fatal("memory of the unknown class %u", static_cast<unsigned>(which));
 }
 
 std::string describe_unknown_memory(const void* address) {
   if (kind_at(address) != nullptr) return {};
-  for (const MemoryClass* one : memory_classes())
+  for (const MemoryClassInfo* one : memory_classes())
     if (std::string text = one->describe_unknown(address); !text.empty()) return text;
   return {};
 }
 
 void unpin_memory(const void* begin) {
-  for (const MemoryClass* one : memory_classes()) one->sharing->unpin(begin);
+  for (const MemoryClassInfo* one : memory_classes()) one->sharing->unpin(begin);
 }
 
 }  // namespace gex

@@ -1,5 +1,6 @@
 #pragma once
-// Classes of memory kinds, such as CUDA's: what the kinds of all devices of a class have in common.
+// Classes of memory (net::MemoryClass), such as CUDA's: what the kinds of all devices of a class
+// have in common.
 //
 // The room `kinds` registers its classes at start-up. All other code asks here for the names that
 // users have for a class, for what opens its segments in other processes of a host, and for an
@@ -16,10 +17,10 @@
 
 namespace gex {
 
-struct MemoryClass {
-  net::MemoryKind kind;  ///< not the host's
-  const char* name;      ///< in messages: "CUDA"
-  const char* entry;     ///< in GEX_REQUIRE: "cuda"
+struct MemoryClassInfo {
+  net::MemoryClass memory_class;  ///< not the host's
+  const char* name;               ///< in messages: "CUDA"
+  const char* entry;              ///< in GEX_REQUIRE: "cuda"
   const MemorySharing* sharing;
   /// Describes the address if it lies in memory of a device of this class that a kind of this
   /// process's is of: "memory of CUDA device 0, of no segment"; else empty.
@@ -27,13 +28,13 @@ struct MemoryClass {
 };
 
 /// Start-up only, before this process is known to the others. The class outlives all segments.
-void register_memory_class(const MemoryClass& added) noexcept;
+void register_memory_class(const MemoryClassInfo& added) noexcept;
 
 /// All registered classes, in the same order in all ranks.
-std::span<const MemoryClass* const> memory_classes() noexcept;
+std::span<const MemoryClassInfo* const> memory_classes() noexcept;
 
-/// Ends the job if there is no class of that kind.
-const MemoryClass& memory_class(net::MemoryKind kind) noexcept;
+/// Ends the job if there is no such class.
+const MemoryClassInfo& class_info(net::MemoryClass which) noexcept;
 
 /// Describes memory of devices that is of no segment, for messages about misuse. Empty: it is the
 /// host's, or a segment's.

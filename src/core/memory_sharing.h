@@ -4,7 +4,7 @@
 //
 // A process announces with such a segment what opens it (`ExportedMemory`). Some memory needs a
 // descriptor besides, which goes from process to process: all members of the publication then first
-// announce where they receive. Each class of kinds has functions for this (core/memory_class.h);
+// announce where they receive. Each class of memory has functions for this (core/memory_class.h);
 // where something fails, the segment is reached by messages.
 //
 // Thread rules: one publication at a time in a process.
@@ -21,7 +21,7 @@ struct _gex_Segment;
 
 namespace gex {
 
-/// The announcement of a process; read by the class of kinds that has written it.
+/// The announcement of a process; read by the class that has written it.
 struct ExportedMemory {
   std::uint64_t exported = 0;          ///< 0: others cannot open the segment
   std::uint64_t device = 0;            ///< of the segment, as its owner counts
@@ -38,7 +38,7 @@ struct OpenedMemory {
   std::string why{};  ///< why it was not
 };
 
-/// The functions of a class of kinds.
+/// The functions of a class of memory.
 struct MemorySharing {
   ExportedMemory (*export_segment)(const _gex_Segment& segment);
   /// Begins to receive descriptors in polls. Returns where; 0: nowhere, since this process has made

@@ -69,7 +69,8 @@ class Attached {
     PublishedSegment segment;
     segment.owner_address = value<std::uintptr_t>(owner_address, jobrank);
     segment.size = value<std::uintptr_t>(size, jobrank);
-    segment.kind = static_cast<net::MemoryKind>(value<std::uint32_t>(kind, jobrank));
+    segment.memory_class =
+        static_cast<net::MemoryClass>(value<std::uint32_t>(memory_class, jobrank));
     if (value<std::uint32_t>(has_key, jobrank) != 0)
       segment.key = columns_.at(table_.data(), key, jobrank);
     return segment;
@@ -80,7 +81,8 @@ class Attached {
     write<std::uintptr_t>(owner_address, segments,
                           [](const AttachedSegment& one) { return one.owner_address; });
     write<std::uintptr_t>(size, segments, [](const AttachedSegment& one) { return one.size; });
-    write<std::uint32_t>(kind, segments, [](const AttachedSegment& one) { return one.kind; });
+    write<std::uint32_t>(memory_class, segments,
+                         [](const AttachedSegment& one) { return one.memory_class; });
     std::vector<std::byte> keys(segments.size() * bytes_of_key());
     for (std::size_t rank = 0; rank < segments.size(); ++rank)
       std::ranges::copy(segments[rank].key, keys.data() + rank * bytes_of_key());
@@ -91,7 +93,7 @@ class Attached {
   }
 
  private:
-  enum Column : unsigned { owner_address, size, key, kind, has_key, count };
+  enum Column : unsigned { owner_address, size, key, memory_class, has_key, count };
   static std::array<std::uint32_t, count> widths() noexcept {
     return {sizeof(std::uintptr_t), sizeof(std::uintptr_t), bytes_of_key(), sizeof(std::uint32_t),
             sizeof(std::uint32_t)};
@@ -176,14 +178,15 @@ void publish_own_segment(unsigned endpoint_address, const PublishedSegment& segm
 }
 
 void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
-                     std::uintptr_t size, std::uint64_t offset, net::MemoryKind kind) noexcept {
+                     std::uintptr_t size, std::uint64_t offset,
+                     net::MemoryClass memory_class) noexcept {
   PublishedSegment segment;
-  segment.kind = kind;
+  segment.memory_class = memory_class;
   segment.owner_address = owner_address;
   segment.size = size;
   if (jobrank == gex_proc_.jobrank) {
     auto* const own = reinterpret_cast<std::byte*>(owner_address);
-    if (kind == net::host_memory) {
+    if (memory_class == net::host_memory) {
       segment.mapped = own;
     } else if (size != 0) {
       segment.reached = own;
@@ -212,7 +215,7 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
     neighborhood.unmap_segment(before.mapped);
   }
   if (before.reached != nullptr)
-    memory_class(before.reached_by->kind).sharing->close({before.reached, before.reached_by});
+    class_info(before.reached_by->memory_class).sharing->close({before.reached, before.reached_by});
   keep(entry, segment);
 }
 

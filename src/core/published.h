@@ -29,7 +29,7 @@ struct PublishedSegment {
   /// host's; null: they do not.
   std::byte* reached = nullptr;
   const MemoryKind* reached_by = nullptr;
-  net::MemoryKind kind = net::host_memory;
+  net::MemoryClass memory_class = net::host_memory;
   /// The network's, which stays where it is; null: its one-sided operations do not reach it.
   const void* key = nullptr;
 
@@ -59,7 +59,7 @@ inline constexpr std::uint64_t not_shared = ~std::uint64_t{0};
 /// Any thread, but one for each endpoint.
 void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr_t owner_address,
                      std::uintptr_t size, std::uint64_t offset,
-                     net::MemoryKind kind = net::host_memory) noexcept;
+                     net::MemoryClass memory_class = net::host_memory) noexcept;
 /// Records that copies of a kind reach a segment that was published before. What was recorded so
 /// before is closed when the segment is published again.
 void publish_reached(unsigned endpoint_address, gex_Rank_t jobrank,
@@ -95,7 +95,7 @@ bool is_published_once(unsigned endpoint_address) noexcept;
 struct AttachedSegment {
   std::uintptr_t owner_address = 0;
   std::uintptr_t size = 0;
-  net::MemoryKind kind = net::host_memory;
+  net::MemoryClass memory_class = net::host_memory;
   std::span<const std::byte> key;  ///< empty: it has none
 };
 /// By the leader: `segment_of(jobrank)` of all ranks. Ends the job if there is no memory for it.

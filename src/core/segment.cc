@@ -121,7 +121,7 @@ void bind_segment(gex_EP_t endpoint, gex_Segment_t segment) {
       ++segment->bindings;
       own.owner_address = reinterpret_cast<std::uintptr_t>(segment->address);
       own.size = segment->size;
-      own.kind = net_kind_of(*segment);
+      own.memory_class = class_of(*segment);
       if (segment->kind == nullptr)
         own.mapped = segment->address;
       else
@@ -132,24 +132,24 @@ void bind_segment(gex_EP_t endpoint, gex_Segment_t segment) {
   refresh_displacements();
 }
 
-net::MemoryKind net_kind_of(const _gex_Segment& segment) noexcept {
-  return segment.kind != nullptr ? segment.kind->kind : net::host_memory;
+net::MemoryClass class_of(const _gex_Segment& segment) noexcept {
+  return segment.kind != nullptr ? segment.kind->memory_class : net::host_memory;
 }
 
 bool give_to_network(_gex_Segment& segment) {
   using Registration = _gex_Segment::Registration;
   const net::Conduit* conduit = process().conduit;
   if (conduit == nullptr || conduit->register_segment == nullptr) return false;
-  // A kind that came after the conduit is not in its capabilities, and is not shown to it.
-  const net::MemoryKind kind = net_kind_of(segment);
-  if ((conduit->capabilities & std::uint64_t{1} << kind) == 0) return false;
+  // A class that came after the conduit is not in its capabilities, and is not shown to it.
+  const net::MemoryClass memory_class = class_of(segment);
+  if ((conduit->capabilities & std::uint64_t{1} << memory_class) == 0) return false;
   // Acquire: who finds it done finds the key.
   Registration registration = segment.registration.load(std::memory_order_acquire);
   if (registration != Registration::none) return registration == Registration::done;
   const std::lock_guard lock(segments_change);
   registration = segment.registration.load(std::memory_order_relaxed);
   if (registration == Registration::none) {
-    net::SegmentMemory memory{segment.address, segment.size, kind, 0};
+    net::SegmentMemory memory{segment.address, segment.size, memory_class, 0};
     os::FileDescriptor descriptor;
     if (segment.kind != nullptr) {
       memory.device = segment.kind->device;
@@ -169,7 +169,7 @@ bool give_to_network(_gex_Segment& segment) {
 bool is_local_for_network(_gex_Segment& segment) {
   const net::Conduit* conduit = process().conduit;
   const std::uint64_t needed = std::uint64_t{net::transfers_cuda_memory}
-                               << (net_kind_of(segment) - net::cuda_memory);
+                               << (class_of(segment) - net::cuda_memory);
   return (conduit->capabilities & needed) != 0 && give_to_network(segment);
 }
 

@@ -43,8 +43,8 @@ void destroy_segment(gex_Segment_t segment, bool untouched = false);
 /// it. It is valid in this process at once, in others when it is published.
 void bind_segment(gex_EP_t endpoint, gex_Segment_t segment);
 
-/// The kind of a segment's memory, in the terms of the conduit interface.
-net::MemoryKind net_kind_of(const _gex_Segment& segment) noexcept;
+/// The class of a segment's memory, in the terms of the conduit interface.
+net::MemoryClass class_of(const _gex_Segment& segment) noexcept;
 
 /// Lets the network's one-sided operations reach the segment, if it has any and takes this kind of
 /// memory; asked once, when the segment is first published or used. Returns whether it has a key.

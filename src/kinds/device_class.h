@@ -24,7 +24,7 @@ struct DeviceFacts {
 };
 
 struct DeviceClass {
-  MemoryClass memory;
+  MemoryClassInfo memory;
   gex_MK_Class_t number;
   const char* number_name;  ///< "GEX_MK_CLASS_CUDA_UVA"
 

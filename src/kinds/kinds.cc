@@ -42,9 +42,9 @@ const MemoryKind* find_device(const gex_MK_Create_args_t& args, std::string& why
 
 }  // namespace
 
-net::MemoryKind kind_of(gex_MK_Class_t kind_class) noexcept {
+net::MemoryClass memory_class_of(gex_MK_Class_t kind_class) noexcept {
   const DeviceClass* const one = class_of(kind_class);
-  return one != nullptr ? one->memory.kind : net::host_memory;
+  return one != nullptr ? one->memory.memory_class : net::host_memory;
 }
 
 std::vector<DeviceFacts> devices(std::string& why) {
@@ -69,9 +69,9 @@ void expect() {
   std::uint64_t expected = 0;
   for (const DeviceClass* one : classes) {
     register_memory_class(one->memory);
-    if (one->may_exist()) expected |= std::uint64_t{1} << one->memory.kind;
+    if (one->may_exist()) expected |= std::uint64_t{1} << one->memory.memory_class;
   }
-  expect_kinds(expected);
+  expect_classes(expected);
 }
 
 void start() {

@@ -1,7 +1,7 @@
 #pragma once
 // The memory kinds that clients make: which classes there are, and the objects behind gex_MK_t.
 //
-// A further class of kinds is a folder beside `cuda`, and a pointer in kinds.cc
+// A further class is a folder beside `cuda`, and a pointer in kinds.cc
 // (docs/writing-a-kind.md). All other code works on any:
 //
 //   kinds/device_class.h   DeviceClass, which a folder defines
@@ -22,8 +22,8 @@
 
 namespace gex::kinds {
 
-/// The kind of memory that objects of a class are of.
-net::MemoryKind kind_of(gex_MK_Class_t kind_class) noexcept;
+/// The class that a client names by that number; the host's: none of a device.
+net::MemoryClass memory_class_of(gex_MK_Class_t kind_class) noexcept;
 
 /// The devices of this machine; none, with the reason in `why`, where there is no driver. Opens it.
 std::vector<DeviceFacts> devices(std::string& why);

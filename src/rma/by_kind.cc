@@ -10,7 +10,7 @@ void find_kind(ResolvedTransfer& transfer, const PublishedSegment& segment) noex
   const MemoryKind* const here = kind_at(transfer.local);
   if (segment.reached != nullptr) {
     // Copies of a class reach all its devices; a second class is left to messages.
-    if (here != nullptr && here->kind != segment.kind) return;
+    if (here != nullptr && here->memory_class != segment.memory_class) return;
     transfer.reached = segment.reached + (transfer.remote - segment.owner_address);
     transfer.kind = here != nullptr ? here : segment.reached_by;
   } else if (here != nullptr && transfer.mapped != nullptr) {

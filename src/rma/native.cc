@@ -122,7 +122,7 @@ void find_key(ResolvedTransfer& transfer, const PublishedSegment& segment) noexc
   if (transfer.key == nullptr) return;
   transfer.native = process().conduit->put != nullptr &&
                     (kind_at(transfer.local) == nullptr || is_reached_locally(transfer));
-  transfer.by_atomics = segment.kind == net::host_memory;
+  transfer.by_atomics = segment.memory_class == net::host_memory;
 }
 
 std::uint32_t native_parts_of(const ResolvedTransfer& transfer) noexcept {

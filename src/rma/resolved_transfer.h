@@ -32,10 +32,10 @@ struct ResolvedTransfer {
   bool native = false;      ///< the network itself carries it; then there is a key
   bool by_atomics = false;  ///< the network itself may operate on it; then there is a key
 
-  net::MemoryKind remote_kind = net::host_memory;
+  net::MemoryClass remote_class = net::host_memory;
 
   MemoryWay way() const noexcept {
-    if (remote_kind == net::host_memory && kind_at(local) == nullptr) return MemoryWay::host;
+    if (remote_class == net::host_memory && kind_at(local) == nullptr) return MemoryWay::host;
     if (kind != nullptr) return MemoryWay::copies;
     return native ? MemoryWay::network : MemoryWay::messages;
   }

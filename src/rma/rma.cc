@@ -135,7 +135,7 @@ ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* loca
   transfer.mapped = segment.mapped != nullptr && inside
                         ? segment.mapped + (transfer.remote - segment.owner_address)
                         : nullptr;
-  transfer.remote_kind = segment.kind;
+  transfer.remote_class = segment.memory_class;
   if (inside) find_key(transfer, segment);
   if (has_other_kinds() && inside && size != 0) [[unlikely]]
     find_kind(transfer, segment);

@@ -37,9 +37,9 @@ struct Announcement {
   gex_Rank_t jobrank;
   std::uint32_t endpoint;
   std::uint64_t address;
-  std::uint64_t size;       ///< 0: none
-  std::uint64_t offset;     ///< as of publish_segment
-  std::uint64_t kind;       ///< of its memory
+  std::uint64_t size;          ///< 0: none
+  std::uint64_t offset;        ///< as of publish_segment
+  std::uint64_t memory_class;  ///< net::MemoryClass
   std::uint64_t usable;     ///< bytes of memory the host has for segments, as this process sees it
   ExportedMemory exported;  ///< what opens it in other processes of the host
   std::int64_t flaw;  ///< GASNET_OK, or the error of arguments with which nothing can be attached
@@ -129,18 +129,19 @@ void record(gex_Client_t client, const Keyed<Announcement>& keyed, const char* c
           announced.jobrank, announced.endpoint, static_cast<unsigned long>(announced.size));
   const unsigned endpoint = endpoint_address(client->index, announced.endpoint);
   publish_segment(endpoint, announced.jobrank, announced.address, announced.size, announced.offset,
-                  static_cast<net::MemoryKind>(announced.kind));
+                  static_cast<net::MemoryClass>(announced.memory_class));
   if (!keyed.key.empty()) publish_key(endpoint, announced.jobrank, keyed.key);
 }
 
 /// Sends the descriptors without which neighbors cannot open segments of this process's that are of
 /// this class, and returns when all members have. Collective, and nothing where no segment needs
 /// any.
-void send_descriptors(const MemoryClass& memory, Team& team,
+void send_descriptors(const MemoryClassInfo& memory, Team& team,
                       const std::vector<Keyed<Announcement>>& mine,
                       const KeyedExchange<Announcement>& all) {
   const auto needs_descriptor = [&memory](const Keyed<Announcement>& announced) {
-    return announced.record.kind == memory.kind && announced.record.exported.needs_descriptor != 0;
+    return announced.record.memory_class == memory.memory_class &&
+           announced.record.exported.needs_descriptor != 0;
   };
   if (!all.any(needs_descriptor)) return;
   struct Receiver {
@@ -168,13 +169,13 @@ void send_descriptors(const MemoryClass& memory, Team& team,
 /// Returns how this process reaches it.
 MemoryRoute open_memory(unsigned endpoint, const Keyed<Announcement>& keyed) {
   const Announcement& announced = keyed.record;
-  MemoryRoute route{announced.jobrank, static_cast<net::MemoryKind>(announced.kind),
+  MemoryRoute route{announced.jobrank, static_cast<net::MemoryClass>(announced.memory_class),
                     announced.exported.device, "own memory"};
   if (announced.jobrank == gex_proc_.jobrank) return route;
   const PairKind pair = kind_of(process().placement, gex_proc_.jobrank, announced.jobrank);
   if (pair == PairKind::memory) {
     const OpenedMemory opened =
-        memory_class(route.kind).sharing->open(announced.exported, announced.size);
+        class_info(route.memory_class).sharing->open(announced.exported, announced.size);
     route.way = opened.way;
     route.reason = opened.why;
     if (opened.reached != nullptr) {
@@ -201,7 +202,7 @@ MemoryRoute open_memory(unsigned endpoint, const Keyed<Announcement>& keyed) {
 void open_all(gex_Client_t client, const KeyedExchange<Announcement>& all) {
   all.for_each([client](const Keyed<Announcement>& keyed) {
     const Announcement& announced = keyed.record;
-    if (announced.kind == net::host_memory || announced.size == 0) return;
+    if (announced.memory_class == net::host_memory || announced.size == 0) return;
     const unsigned endpoint = endpoint_address(client->index, announced.endpoint);
     note_route(endpoint, open_memory(endpoint, keyed));
   });
@@ -215,9 +216,9 @@ Announcement announcement_of(const _gex_EP& endpoint) {
     mine.address = reinterpret_cast<std::uint64_t>(segment->address);
     mine.size = segment->size;
     mine.offset = shared_offset(*segment);
-    mine.kind = net_kind_of(*segment);
+    mine.memory_class = class_of(*segment);
     if (segment->kind != nullptr)
-      mine.exported = memory_class(segment->kind->kind).sharing->export_segment(*segment);
+      mine.exported = class_info(segment->kind->memory_class).sharing->export_segment(*segment);
   }
   return mine;
 }
@@ -325,8 +326,10 @@ int announce_sizes(Attaching& own, std::uint64_t usable, int flaw) {
     own.error = process().neighborhood.commit_segment(shared_offset(*own.segment), own.size);
   share_in_neighborhood(team, [&](gex_Rank_t rank) {
     const Announcement announced = announcements.of(rank).record;
-    return AttachedSegment{
-        announced.address, announced.size, static_cast<net::MemoryKind>(announced.kind), {}};
+    return AttachedSegment{announced.address,
+                           announced.size,
+                           static_cast<net::MemoryClass>(announced.memory_class),
+                           {}};
   });
   announcements.for_each(
       [&](const Keyed<Announcement>& announced) { record(team.client, announced, attach_call); });
@@ -354,7 +357,7 @@ int announce_outcomes(const Attaching& own) {
   }
   share_in_neighborhood(team, [&](gex_Rank_t rank) {
     const PublishedSegment published = team.segment_of(rank);
-    return AttachedSegment{published.owner_address, published.size, published.kind,
+    return AttachedSegment{published.owner_address, published.size, published.memory_class,
                            outcomes.of(rank).key};
   });
   for (gex_Rank_t rank = 0; rank < team.size; ++rank)
@@ -391,7 +394,7 @@ int publish(Team& team, const gex_EP_t* endpoints, std::size_t count) {
   }
   const KeyedExchange<Announcement> all(team, mine, call);
   all.for_each([&](const Keyed<Announcement>& announced) { record(team.client, announced, call); });
-  for (const MemoryClass* memory : memory_classes()) send_descriptors(*memory, team, mine, all);
+  for (const MemoryClassInfo* memory : memory_classes()) send_descriptors(*memory, team, mine, all);
   open_all(team.client, all);
   refresh_displacements();
   // No member uses another's segment before that other has received what all announced.

@@ -31,7 +31,7 @@ void note_route(unsigned endpoint_address, MemoryRoute route) {
   const bool is_own = route.owner == gex_proc_.jobrank;
   const std::string text = env::text(env::Variable::require);
   const Requirement required(text);
-  const MemoryClass& named = memory_class(route.kind);
+  const MemoryClassInfo& named = class_info(route.memory_class);
   const std::string memory = std::string(named.name) + " device " + std::to_string(route.device);
   if (!is_own && required.names(named.entry) && !required.accepts(named.entry, route.way))
     fatal(
@@ -55,9 +55,9 @@ std::vector<MemoryRoute> memory_routes() {
   return result;
 }
 
-void require_memory(net::MemoryKind kind, const std::string& why) {
+void require_memory(net::MemoryClass which, const std::string& why) {
   const std::string text = env::text(env::Variable::require);
-  const MemoryClass& named = memory_class(kind);
+  const MemoryClassInfo& named = class_info(which);
   if (Requirement(text).names(named.entry))
     fatal("GEX_REQUIRE=%s: no %s memory for this process: %s", text.c_str(), named.name,
           why.c_str());

@@ -19,9 +19,9 @@ namespace gex {
 
 /// How one segment is reached.
 struct MemoryRoute {
-  gex_Rank_t owner;      ///< jobrank
-  net::MemoryKind kind;  ///< of the segment; not the host's
-  std::uint64_t device;  ///< as its owner counts
+  gex_Rank_t owner;               ///< jobrank
+  net::MemoryClass memory_class;  ///< of the segment; not the host's
+  std::uint64_t device;           ///< as its owner counts
   std::string way;       ///< "own memory", "ipc descriptor", "ipc handle", "native ofi", "messages"
   std::string reason{};  ///< of messages: why they carry it
 };
@@ -33,8 +33,8 @@ void note_route(unsigned endpoint_address, MemoryRoute route);
 /// The routes of all endpoints, the latest of each.
 std::vector<MemoryRoute> memory_routes();
 
-/// Ends the job in one line if GEX_REQUIRE lists ways of memory of that kind, of which this process
-/// has none for that reason.
-void require_memory(net::MemoryKind kind, const std::string& why);
+/// Ends the job in one line if GEX_REQUIRE lists ways of memory of that class, of which this
+/// process has none for that reason.
+void require_memory(net::MemoryClass which, const std::string& why);
 
 }  // namespace gex

@@ -228,7 +228,7 @@ void require_known_networks() {
   const std::string unknown = required.first_unknown(known);
   if (unknown.empty()) return;
   std::string list = "shm";
-  for (const MemoryClass* one : memory_classes()) list.append(", ").append(one->entry);
+  for (const MemoryClassInfo* one : memory_classes()) list.append(", ").append(one->entry);
   for (const std::string& name : known) list.append(", ").append(name);
   fatal("GEX_REQUIRE=%s: there is no network '%s'; known: %s",
         env::text(env::Variable::require).c_str(), unknown.c_str(), list.c_str());

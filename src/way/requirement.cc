@@ -40,7 +40,7 @@ bool is_shared_memory(std::string_view name) {
 
 bool is_kind_of_memory(std::string_view name) {
   return std::ranges::any_of(memory_classes(),
-                             [&](const MemoryClass* one) { return one->entry == name; });
+                             [&](const MemoryClassInfo* one) { return one->entry == name; });
 }
 
 }  // namespace

@@ -31,16 +31,16 @@ std::string describe_nothing(const void*) {
 std::string describe_second(const void*) {
   return "memory of the second";
 }
-constexpr MemoryClass first_class{.kind = net::cuda_memory,
-                                  .name = "FIRST",
-                                  .entry = "first",
-                                  .sharing = &unpin_alone,
-                                  .describe_unknown = describe_nothing};
-constexpr MemoryClass second_class{.kind = net::hip_memory,
-                                   .name = "SECOND",
-                                   .entry = "second",
-                                   .sharing = &unpin_alone,
-                                   .describe_unknown = describe_second};
+constexpr MemoryClassInfo first_class{.memory_class = net::cuda_memory,
+                                      .name = "FIRST",
+                                      .entry = "first",
+                                      .sharing = &unpin_alone,
+                                      .describe_unknown = describe_nothing};
+constexpr MemoryClassInfo second_class{.memory_class = net::hip_memory,
+                                       .name = "SECOND",
+                                       .entry = "second",
+                                       .sharing = &unpin_alone,
+                                       .describe_unknown = describe_second};
 
 TEST(MemoryClasses, AreFoundAndAskedInTurn) {
   const int place = 0;
@@ -48,8 +48,8 @@ TEST(MemoryClasses, AreFoundAndAskedInTurn) {
   register_memory_class(first_class);
   register_memory_class(second_class);
   ASSERT_EQ(memory_classes().size(), 2U);
-  EXPECT_STREQ(memory_class(net::cuda_memory).name, "FIRST");
-  EXPECT_STREQ(memory_class(net::hip_memory).name, "SECOND");
+  EXPECT_STREQ(class_info(net::cuda_memory).name, "FIRST");
+  EXPECT_STREQ(class_info(net::hip_memory).name, "SECOND");
   EXPECT_EQ(describe_unknown_memory(&place), "memory of the second");
   EXPECT_EQ(asked_first, 1);
   unpin_memory(&place);
@@ -59,7 +59,7 @@ TEST(MemoryClasses, AreFoundAndAskedInTurn) {
 using MemoryClassesDeathTest = testing::Test;
 
 TEST_F(MemoryClassesDeathTest, AreNotInvented) {
-  EXPECT_DEATH(memory_class(net::level_zero_memory), "memory of the unknown kind 3");
+  EXPECT_DEATH(class_info(net::level_zero_memory), "memory of the unknown class 3");
 }
 
 }  // namespace

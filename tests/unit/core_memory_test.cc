@@ -24,8 +24,8 @@ bool is_in(const Inverted& memory, const void* address) {
   return address >= memory.bytes && address < memory.bytes + Inverted::size;
 }
 struct InvertedKind final : MemoryKind {
-  constexpr InvertedKind(const char* its_name, net::MemoryKind its_kind, const Inverted& memory)
-      : MemoryKind(its_name, its_kind, 0), own(memory) {}
+  constexpr InvertedKind(const char* its_name, net::MemoryClass its_class, const Inverted& memory)
+      : MemoryKind(its_name, its_class, 0), own(memory) {}
   void copy(void* to, const void* from, std::size_t bytes) const noexcept override {
     ++copies;
     const bool inverts = is_in(own, to) != is_in(own, from);

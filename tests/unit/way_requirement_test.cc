@@ -9,11 +9,11 @@
 namespace gex {
 namespace {
 
-const MemoryClass cuda_class{.kind = net::cuda_memory,
-                             .name = "CUDA",
-                             .entry = "cuda",
-                             .sharing = nullptr,
-                             .describe_unknown = nullptr};
+const MemoryClassInfo cuda_class{.memory_class = net::cuda_memory,
+                                 .name = "CUDA",
+                                 .entry = "cuda",
+                                 .sharing = nullptr,
+                                 .describe_unknown = nullptr};
 
 TEST(Requirement, NothingIsRequiredByNothing) {
   EXPECT_TRUE(Requirement().empty());

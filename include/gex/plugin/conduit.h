@@ -42,8 +42,9 @@ struct Piece {
   size_t size;
 };
 
-/// The kind of memory. A conduit is shown the kinds that its `Conduit::capabilities` name.
-enum MemoryKind : uint32_t {
+/// The class of memory, as of gex_MK_Class_t: a memory kind is of one class, and of one device. A
+/// conduit is shown memory of the classes that its `Conduit::capabilities` name.
+enum MemoryClass : uint32_t {
   host_memory = 0,  ///< the processor's own
   cuda_memory = 1,
   hip_memory = 2,
@@ -54,9 +55,9 @@ enum MemoryKind : uint32_t {
 struct SegmentMemory {
   void* address;  ///< on the device, if it is a device's
   size_t size;
-  MemoryKind kind;
-  uint32_t device;  ///< the number that the kind's own interface gives it; 0 of host memory
-  // These two are there where `Host` has `device_kinds`.
+  MemoryClass memory_class;
+  uint32_t device;  ///< the number that the class's own interface gives it; 0 of host memory
+  // These two are there where `Host` has `device_classes`.
   int32_t descriptor = -1;  ///< a dma-buf that holds a device's memory, or -1; libgex closes it
   uint64_t descriptor_offset = 0;  ///< of the segment in that
 };
@@ -177,8 +178,8 @@ struct Host {
   /// by one of them. Only inside `attach`.
   int (*choose_address)(const AddressWish* wish, ChosenAddress* chosen) = nullptr;
 
-  /// Bit k: this machine may have memory of MemoryKind k, which a client may come to register.
-  uint64_t device_kinds = 0;
+  /// Bit k: this machine may have memory of MemoryClass k, which a client may come to register.
+  uint64_t device_classes = 0;
 
   /// As `exchange`; returns all of it, which stays valid until `detach` returns and is the same
   /// memory for all ranks of a host where it is much. Only inside `attach`.
@@ -200,10 +201,11 @@ inline bool chooses_addresses(const Host& host) {
          host.choose_address != nullptr;
 }
 
-/// The kinds of memory that this machine may have; 0 of a libgex that is older than this header.
-inline uint64_t device_kinds_of(const Host& host) {
-  return host.bytes >= offsetof(Host, device_kinds) + sizeof host.device_kinds ? host.device_kinds
-                                                                               : 0;
+/// The classes of memory that this machine may have; 0 of a libgex that is older than this header.
+inline uint64_t device_classes_of(const Host& host) {
+  return host.bytes >= offsetof(Host, device_classes) + sizeof host.device_classes
+             ? host.device_classes
+             : 0;
 }
 
 /// The limits of a conduit; filled by `attach`, constant and equal on all ranks afterwards. Has
@@ -237,14 +239,14 @@ enum SendResult : int {
 
 /// Bits of `Conduit::capabilities`. libgex asks nothing of a conduit that it does not name.
 enum Capability : uint64_t {
-  /// `register_segment` takes memory of these kinds, and refuses what it does not reach.
+  /// `register_segment` takes memory of these classes, and refuses what it does not reach.
   registers_host_memory = 1U << host_memory,
   registers_cuda_memory = 1U << cuda_memory,
   registers_hip_memory = 1U << hip_memory,
   registers_level_zero_memory = 1U << level_zero_memory,
   registers_device_memory =
       registers_cuda_memory | registers_hip_memory | registers_level_zero_memory,
-  /// The local side of `put` and `get` may also be memory of these kinds, in a segment that
+  /// The local side of `put` and `get` may also be memory of these classes, in a segment that
   /// `register_segment` has taken. The local side of other operations is the host's memory.
   transfers_cuda_memory = 1U << (8 + cuda_memory),
   transfers_hip_memory = 1U << (8 + hip_memory),
@@ -319,7 +321,7 @@ struct Conduit {
 
   /// Lets peers reach memory of this process, which stays where it is until `deregister_segment`.
   /// Returns 0 and writes the key, `Limits::key_bytes` bytes, or non-zero: this memory is not
-  /// reached by one-sided operations. `memory` is of a kind that `capabilities` names, and valid
+  /// reached by one-sided operations. `memory` is of a class that `capabilities` names, and valid
   /// until the call returns. Where `put` or `atomic` is not null this pair is not either.
   int (*register_segment)(const SegmentMemory* memory, void* key) = nullptr;
   void (*deregister_segment)(const void* key) = nullptr;

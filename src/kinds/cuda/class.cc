@@ -22,7 +22,7 @@ bool poll_devices() noexcept {
 }  // namespace
 
 constinit const DeviceClass device_class{
-    .memory = {.kind = net::cuda_memory,
+    .memory = {.memory_class = net::cuda_memory,
                .name = "CUDA",
                .entry = "cuda",
                .sharing = &sharing,

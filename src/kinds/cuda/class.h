@@ -1,5 +1,5 @@
 #pragma once
-// CUDA's class of memory kinds.
+// CUDA's class of memory.
 
 #include "kinds/device_class.h"
 

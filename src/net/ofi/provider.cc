@@ -348,7 +348,7 @@ Wish wish_of(const Host& host, bool one_host) {
           .one_host = one_host,
           .threaded = host.threaded != 0,
           .basic_registration = host.env_integer("GEX_OFI_REGISTER_BASIC") != 0,
-          .devices = device_kinds_of(host) != 0,
+          .devices = device_classes_of(host) != 0,
           .turn = turn_of(host),
           .refused = {},
           .broken = 0};

@@ -116,7 +116,7 @@ namespace {
 
 /// Names the memory's device as libfabric does (fi_mr(3)).
 void name_device(const SegmentMemory& memory, fi_mr_attr& attributes) {
-  switch (memory.kind) {
+  switch (memory.memory_class) {
     case cuda_memory:
       attributes.iface = FI_HMEM_CUDA;
       attributes.device.cuda = static_cast<int>(memory.device);

@@ -8,7 +8,7 @@ namespace gex::net::ofi {
 
 bool Segments::add(const SegmentMemory& memory, Key& key) {
   std::string error;
-  const bool is_device = memory.kind != host_memory;
+  const bool is_device = memory.memory_class != host_memory;
   Region region =
       is_device ? registrar_.add_device(memory, error)
                 : registrar_.add(memory.address, memory.size, Registrar::segment_access, error);

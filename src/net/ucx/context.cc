@@ -117,8 +117,8 @@ Context::~Context() {
   if (context_ != nullptr && !is_kept_) ucp_cleanup(context_);
 }
 
-ucs_memory_type_t memory_type_of(MemoryKind kind) noexcept {
-  switch (kind) {
+ucs_memory_type_t memory_type_of(MemoryClass memory_class) noexcept {
+  switch (memory_class) {
     case host_memory:
       return UCS_MEMORY_TYPE_HOST;
     case cuda_memory:

@@ -52,8 +52,8 @@ Segments::~Segments() {
 }
 
 bool Segments::add(const SegmentMemory& memory, void* key, std::size_t key_bytes) {
-  const ucs_memory_type_t type = memory_type_of(memory.kind);
-  const bool is_device = memory.kind != host_memory;
+  const ucs_memory_type_t type = memory_type_of(memory.memory_class);
+  const bool is_device = memory.memory_class != host_memory;
   if (is_device && !(takes_devices_ && context_.has(type))) {
     host_.inform(
         "ucx: a segment of a device is not registered, and accessed by messages: UCX was built "

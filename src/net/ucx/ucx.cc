@@ -207,7 +207,7 @@ Ucx::Ucx(const Host& host, const Allowed& allowed, const char* why, std::string&
   context_.emplace(host, host.size, ranks_here(host), threaded, allowed, error);
   if (!error.empty()) return;
   segments_.emplace(host, *context_);
-  if (device_kinds_of(host) != 0 && context_->has_devices()) {
+  if (device_classes_of(host) != 0 && context_->has_devices()) {
     const std::vector<std::string> all = context_->transports();
     if (std::any_of(all.begin(), all.end(), is_hardware)) segments_->take_devices();
   }

@@ -130,7 +130,7 @@ class Udp {
   }
 
   bool register_segment(const SegmentMemory& memory, void* key) {
-    return memory.kind == host_memory &&
+    return memory.memory_class == host_memory &&
            lanes_.segments().add(memory.address, memory.size, *static_cast<SegmentKey*>(key));
   }
   void deregister_segment(const void* key) {

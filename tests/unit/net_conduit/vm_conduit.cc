@@ -84,13 +84,14 @@ class Vm {
   void leave() { messages_.detach(); }
 
   bool register_segment(const SegmentMemory& memory, void* key) {
-    if (memory.kind == cuda_memory) {
+    if (memory.memory_class == cuda_memory) {
       host_.warn(("vm: shown " + std::to_string(memory.size) + " bytes of kind " +
-                  std::to_string(memory.kind) + " of device " + std::to_string(memory.device))
+                  std::to_string(memory.memory_class) + " of device " +
+                  std::to_string(memory.device))
                      .c_str());
       return false;
     }
-    if (memory.kind != host_memory)
+    if (memory.memory_class != host_memory)
       host_.fatal("vm: it was shown memory of a kind that it has not named");
     Key made{static_cast<uint64_t>(getpid()),
              reinterpret_cast<uint64_t>(memory.address),
