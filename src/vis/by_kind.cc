@@ -18,8 +18,8 @@ bool is_of_rows(std::ptrdiff_t stride, std::size_t element) noexcept {
 
 /// Returns true if the innermost loop is one copy of rows at both ends.
 bool has_rows(const Shape& shape) noexcept {
-  return shape.dims != 0 && is_of_rows(shape.dim[0].stride[peer_end], shape.element) &&
-         is_of_rows(shape.dim[0].stride[own_end], shape.element);
+  return shape.dims != 0 && is_of_rows(shape.dim[0].stride[remote_end], shape.element) &&
+         is_of_rows(shape.dim[0].stride[local_end], shape.element);
 }
 
 /// Returns true if, of a shape that has rows, the next loop is one copy of planes at both ends.
@@ -29,7 +29,7 @@ bool has_planes(const Shape& shape) noexcept {
     return plane <= max_stride && plane % row == 0 &&
            plane / row >= static_cast<std::ptrdiff_t>(shape.dim[0].count);
   };
-  return shape.dims > 1 && fits(peer_end) && fits(own_end);
+  return shape.dims > 1 && fits(remote_end) && fits(local_end);
 }
 
 /// Begins to pack a region, or to unpack it, by copies that a transfer is made of.
@@ -91,7 +91,7 @@ Packing unpacking(const MemoryKind& kind, const std::byte* from, CompletionTarge
 
 Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to_end, std::byte* to,
                               const std::byte* from, const Targets& targets) noexcept {
-  const End from_end = to_end == peer_end ? own_end : peer_end;
+  const End from_end = to_end == remote_end ? local_end : remote_end;
   const bool by_rows = has_rows(shape);
   const bool by_planes = by_rows && has_planes(shape);
   Rows rows{};

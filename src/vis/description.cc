@@ -209,7 +209,7 @@ bool Described::read(std::uint32_t layout, std::uint32_t entries, std::byte* mes
 void Described::gather(std::size_t bytes, std::byte* to) const noexcept {
   Cursor cursor = start_;
   if (layout_ == Layout::strided)
-    vis::gather(StridedRegion{&shape_, peer_end, first_}, cursor, bytes, to);
+    vis::gather(StridedRegion{&shape_, remote_end, first_}, cursor, bytes, to);
   else
     vis::gather(list_, cursor, bytes, to);
 }
@@ -217,7 +217,7 @@ void Described::gather(std::size_t bytes, std::byte* to) const noexcept {
 void Described::scatter(std::size_t bytes, const std::byte* from) const noexcept {
   Cursor cursor = start_;
   if (layout_ == Layout::strided)
-    vis::scatter(StridedRegion{&shape_, peer_end, first_}, cursor, bytes, from);
+    vis::scatter(StridedRegion{&shape_, remote_end, first_}, cursor, bytes, from);
   else
     vis::scatter(list_, cursor, bytes, from);
 }
@@ -226,8 +226,8 @@ std::uint32_t Described::begin_gather(const MemoryKind& kind, std::size_t bytes,
                                       CompletionTarget done) const noexcept {
   Cursor cursor = start_;
   return layout_ == Layout::strided
-             ? vis::begin_gather(kind, StridedRegion{&shape_, peer_end, first_}, cursor, bytes, to,
-                                 done)
+             ? vis::begin_gather(kind, StridedRegion{&shape_, remote_end, first_}, cursor, bytes,
+                                 to, done)
              : vis::begin_gather(kind, list_, cursor, bytes, to, done);
 }
 
@@ -236,7 +236,7 @@ std::uint32_t Described::begin_scatter(const MemoryKind& kind, std::size_t bytes
                                        CompletionTarget done) const noexcept {
   Cursor cursor = start_;
   return layout_ == Layout::strided
-             ? vis::begin_scatter(kind, StridedRegion{&shape_, peer_end, first_}, cursor, bytes,
+             ? vis::begin_scatter(kind, StridedRegion{&shape_, remote_end, first_}, cursor, bytes,
                                   from, done)
              : vis::begin_scatter(kind, list_, cursor, bytes, from, done);
 }

@@ -93,7 +93,7 @@ bool Described::lies_within(std::size_t bytes, Inside inside) const noexcept {
   if (layout_ == Layout::strided) {
     Extent extent;
     const std::byte* lowest = first_;
-    return strided_holds(bytes) && extent_of(shape_, peer_end, extent) &&
+    return strided_holds(bytes) && extent_of(shape_, remote_end, extent) &&
            move(lowest, extent.start) && inside(lowest, extent.bytes);
   }
   std::size_t offset = start_.offset;

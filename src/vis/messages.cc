@@ -50,13 +50,13 @@ struct PutWithNotice {
 };
 
 /// The kind of memory that an end of this process's lies in; null: the host's.
-const MemoryKind* kind_of(const StridedRegion& own) noexcept {
-  return kind_at(own.first);
+const MemoryKind* kind_of(const StridedRegion& local) noexcept {
+  return kind_at(local.first);
 }
-const MemoryKind* kind_of(const BlockList& own) noexcept {
+const MemoryKind* kind_of(const BlockList& local) noexcept {
   std::size_t i = 0;
-  while (own.length(i) == 0) ++i;
-  return kind_at(own.address(i));
+  while (local.length(i) == 0) ++i;
+  return kind_at(local.address(i));
 }
 
 /// The record of a get until its last reply: its own end, with a copy of the shape.
@@ -78,14 +78,14 @@ struct PendingGet {
 
   void unpack(Cursor cursor, std::size_t bytes, const std::byte* from) const noexcept {
     if (first != nullptr)
-      scatter(StridedRegion{&shape, own_end, first}, cursor, bytes, from);
+      scatter(StridedRegion{&shape, local_end, first}, cursor, bytes, from);
     else
       scatter(list, cursor, bytes, from);
   }
   /// Begins that by copies of the kind; returns their number.
   std::uint32_t begin_unpack(Cursor cursor, std::size_t bytes, const std::byte* from,
                              CompletionTarget done) const noexcept {
-    return first != nullptr ? begin_scatter(*kind, StridedRegion{&shape, own_end, first}, cursor,
+    return first != nullptr ? begin_scatter(*kind, StridedRegion{&shape, local_end, first}, cursor,
                                             bytes, from, done)
                             : begin_scatter(*kind, list, cursor, bytes, from, done);
   }
@@ -114,16 +114,16 @@ void skip(const BlockList& region, Cursor& cursor, std::size_t bytes) noexcept {
 
 struct Get {
   Wide pending;
-  Wide own_block;
-  Wide own_offset;
+  Wide local_block;
+  Wide local_offset;
   std::uint32_t bytes;
   std::uint32_t layout;
   std::uint32_t entries;
 };
 struct Data {
   Wide pending;
-  Wide own_block;
-  Wide own_offset;
+  Wide local_block;
+  Wide local_offset;
 };
 
 /// Reads the part that a message describes; ends the job if it is malformed.
@@ -210,7 +210,7 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
   std::size_t description_bytes = 0;
   read_own(part, token, get.layout, get.entries, static_cast<std::byte*>(payload), size,
            description_bytes, what);
-  const Packed packed(Data{get.pending, get.own_block, get.own_offset});
+  const Packed packed(Data{get.pending, get.local_block, get.local_offset});
   const MemoryKind* const kind = require_own(part, token, bytes, what);
   if (kind != nullptr) [[unlikely]] {
     if (bytes > max_medium_payload)
@@ -245,7 +245,7 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
 void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t size) noexcept {
   auto* pending = data.pending.as<PendingGet*>();
   order_through_peer_ends(pending);
-  const Cursor at{data.own_block, data.own_offset};
+  const Cursor at{data.local_block, data.local_offset};
   if (pending->kind == nullptr) [[likely]] {
     pending->unpack(at, size, static_cast<const std::byte*>(payload));
     pending->complete_part();
@@ -262,21 +262,21 @@ void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t siz
 }  // namespace
 
 template <class Region>
-Injected put_packed(const Recipient& recipient, const Region& peer, const Region& own,
+Injected put_packed(const Recipient& recipient, const Region& remote, const Region& local,
                     std::size_t bytes, const PeerCompletion& notice,
                     const Targets& targets) noexcept {
-  const MemoryKind* const kind = kind_of(own);
+  const MemoryKind* const kind = kind_of(local);
   const bool notifies = notice.handler != 0;
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
   const std::size_t limit = am::max_medium(recipient.tm, recipient.rank) - notice_bytes;
-  const std::size_t max_description = max_description_bytes(peer);
+  const std::size_t max_description = max_description_bytes(remote);
   MessageInjection messages =
       notifies
           ? MessageInjection(recipient, put_with_notice_message, am::arguments_of<PutWithNotice>)
           : MessageInjection(recipient, put_message, am::arguments_of<Put>);
-  Cursor at_peer;
-  Cursor here;
+  Cursor at_remote;
+  Cursor at_local;
   std::uint32_t parts = 0;
   for (std::size_t left = bytes; left != 0; ++parts) {
     const std::size_t room =
@@ -286,12 +286,12 @@ Injected put_packed(const Recipient& recipient, const Region& peer, const Region
     if (out == nullptr) return not_injected;
     if (notice_bytes != 0) std::memcpy(out, notice.payload, notice.size);
     out += notice_bytes;
-    const Part part = describe(peer, at_peer, left, {room, room, room}, out);
+    const Part part = describe(remote, at_remote, left, {room, room, room}, out);
     out += part.description_bytes;
     if (staged != nullptr)
-      staged->expect(begin_gather(*kind, own, here, part.data_bytes, out, staged->copied()));
+      staged->expect(begin_gather(*kind, local, at_local, part.data_bytes, out, staged->copied()));
     else
-      gather(own, here, part.data_bytes, out);
+      gather(local, at_local, part.data_bytes, out);
     // The first arguments are those of a put without notice.
     const Packed packed(
         PutWithNotice{{Wide(targets.done), static_cast<std::uint32_t>(part.layout),
@@ -310,23 +310,23 @@ Injected put_packed(const Recipient& recipient, const Region& peer, const Region
 }
 
 template <class Region>
-Injected get_packed(const Recipient& recipient, const Region& peer, const Region& own,
+Injected get_packed(const Recipient& recipient, const Region& remote, const Region& local,
                     std::size_t bytes, CompletionTarget target) noexcept {
   const std::size_t limit = am::max_medium(recipient.tm, recipient.rank);
-  const std::size_t room = std::min(limit, max_description_bytes(peer));
-  auto* pending = new (std::nothrow) PendingGet(own, target);
+  const std::size_t room = std::min(limit, max_description_bytes(remote));
+  auto* pending = new (std::nothrow) PendingGet(local, target);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
   MessageInjection messages(recipient, get_message, am::arguments_of<Get>);
-  Cursor at_peer;
-  Cursor here;
+  Cursor at_remote;
+  Cursor at_local;
   std::uint32_t parts = 0;
   for (std::size_t left = bytes; left != 0; ++parts) {
     std::byte* out = messages.begin(room);
     if (out == nullptr) break;
-    const Part part = describe(peer, at_peer, left, {room, limit, room + limit}, out);
-    const Packed packed(
-        Get{Wide(pending), here.block, here.offset, static_cast<std::uint32_t>(part.data_bytes),
-            static_cast<std::uint32_t>(part.layout), static_cast<std::uint32_t>(part.entries)});
+    const Part part = describe(remote, at_remote, left, {room, limit, room + limit}, out);
+    const Packed packed(Get{
+        Wide(pending), at_local.block, at_local.offset, static_cast<std::uint32_t>(part.data_bytes),
+        static_cast<std::uint32_t>(part.layout), static_cast<std::uint32_t>(part.entries)});
     // Relaxed: the part that this reference is for is sent after it.
     pending->references.fetch_add(1, std::memory_order_relaxed);
     order_through_peer_begins(pending);
@@ -334,7 +334,7 @@ Injected get_packed(const Recipient& recipient, const Region& peer, const Region
       pending->release();
       break;
     }
-    skip(own, here, part.data_bytes);
+    skip(local, at_local, part.data_bytes);
     left -= part.data_bytes;
   }
   pending->release();

@@ -26,11 +26,11 @@ namespace gex::vis {
 /// part found no room (message_injection.h). A put's payload has been copied when this returns
 /// unless it comes from a device, and so has a shape; the lists of a get are read until it is done.
 template <class Region>
-Injected put_packed(const Recipient& recipient, const Region& peer, const Region& own,
+Injected put_packed(const Recipient& recipient, const Region& remote, const Region& local,
                     std::size_t bytes, const PeerCompletion& notice,
                     const Targets& targets) noexcept;
 template <class Region>
-Injected get_packed(const Recipient& recipient, const Region& peer, const Region& own,
+Injected get_packed(const Recipient& recipient, const Region& remote, const Region& local,
                     std::size_t bytes, CompletionTarget target) noexcept;
 
 /// Start-up only.

@@ -27,8 +27,8 @@ PieceLimits limits() noexcept {
   const auto capped = [](std::uint32_t pieces) {
     return std::min<std::size_t>(pieces, Pieces::max_pieces);
   };
-  const std::uint32_t there = network.max_remote_pieces;
-  return {capped(there != 0 ? there : network.max_pieces), capped(network.max_pieces),
+  const std::uint32_t max_remote = network.max_remote_pieces;
+  return {capped(max_remote != 0 ? max_remote : network.max_pieces), capped(network.max_pieces),
           network.max_transfer};
 }
 
@@ -49,8 +49,8 @@ template <class Region>
 struct Injection {
   NativeTransfer transfer;
   Targets targets;
-  Region peer;
-  Region own;
+  Region remote;
+  Region local;
   Cut cut;
   /// True if the single operations, of which there are several, complete nothing: `done` is
   /// completed once, by the flush behind them.
@@ -58,15 +58,15 @@ struct Injection {
   bool flushed = false;
   std::uint32_t operations = 0;  ///< injected
 
-  Injection(const NativeTransfer& what, const Region& at_peer, const Region& here,
+  Injection(const NativeTransfer& what, const Region& remote_region, const Region& local_region,
             const Targets& completed) noexcept
       : transfer(what),
         targets(completed),
-        peer(at_peer),
-        own(here),
+        remote(remote_region),
+        local(local_region),
         cut{limits(), what.bytes},
         flushes(what.op == OpKind::put && completed.local_done == nullptr &&
-                process().conduit->flush != nullptr && count_operations(peer, own, cut) > 1) {}
+                process().conduit->flush != nullptr && count_operations(remote, local, cut) > 1) {}
 
   bool is_put() const noexcept { return transfer.op == OpKind::put; }
   bool whole() const noexcept { return cut.left == 0 && (flushed || !flushes); }
@@ -79,7 +79,7 @@ struct Injection {
       return flushed;
     }
     Pieces pieces;
-    const Cut next = take_pieces(peer, own, cut, pieces);
+    const Cut next = take_pieces(remote, local, cut, pieces);
     if (!inject(conduit, pieces)) return false;
     cut = next;
     ++operations;
@@ -87,17 +87,17 @@ struct Injection {
   }
 
   bool inject(const net::Conduit& conduit, const Pieces& pieces) const noexcept {
-    const net::Remote remote{transfer.jobrank, transfer.key, pieces.peer[0].address};
+    const net::Remote at{transfer.jobrank, transfer.key, pieces.remote[0].address};
     void* const done = flushes ? nullptr : targets.done;
-    if (pieces.peer_count == 1 && pieces.own_count == 1) {
-      void* const local = pieces.own[0].data;
-      return (is_put() ? conduit.put(&remote, local, pieces.bytes, done, targets.local_done)
-                       : conduit.get(&remote, local, pieces.bytes, done)) == net::sent;
+    if (pieces.remote_count == 1 && pieces.local_count == 1) {
+      void* const data = pieces.local[0].data;
+      return (is_put() ? conduit.put(&at, data, pieces.bytes, done, targets.local_done)
+                       : conduit.get(&at, data, pieces.bytes, done)) == net::sent;
     }
-    return (is_put() ? conduit.put_pieces(&remote, pieces.peer, pieces.peer_count, pieces.own,
-                                          pieces.own_count, done, targets.local_done)
-                     : conduit.get_pieces(&remote, pieces.peer, pieces.peer_count, pieces.own,
-                                          pieces.own_count, done)) == net::sent;
+    return (is_put() ? conduit.put_pieces(&at, pieces.remote, pieces.remote_count, pieces.local,
+                                          pieces.local_count, done, targets.local_done)
+                     : conduit.get_pieces(&at, pieces.remote, pieces.remote_count, pieces.local,
+                                          pieces.local_count, done)) == net::sent;
   }
 
   /// How many parts of the transfer complete targets.
@@ -106,7 +106,7 @@ struct Injection {
     std::uint32_t all = operations;
     for (Cut ahead = cut; ahead.left != 0; ++all) {
       Pieces pieces;
-      ahead = take_pieces(peer, own, ahead, pieces);
+      ahead = take_pieces(remote, local, ahead, pieces);
     }
     return all;
   }
@@ -117,9 +117,9 @@ template <class Region>
 struct WithOwnShape final : rma::DeferredInjection<Injection<Region>> {
   explicit WithOwnShape(const Injection<Region>& begun) noexcept
       : rma::DeferredInjection<Injection<Region>>(begun) {
-    if constexpr (requires { begun.peer.shape; }) {
-      copy_shape(shape, *begun.peer.shape);
-      this->injection.peer.shape = this->injection.own.shape = &shape;
+    if constexpr (requires { begun.remote.shape; }) {
+      copy_shape(shape, *begun.remote.shape);
+      this->injection.remote.shape = this->injection.local.shape = &shape;
     }
   }
 
@@ -129,20 +129,20 @@ struct WithOwnShape final : rma::DeferredInjection<Injection<Region>> {
 }  // namespace
 
 template <class Region>
-bool is_native(const rma::ResolvedTransfer& resolved, const Region& peer, const Region& own,
+bool is_native(const rma::ResolvedTransfer& resolved, const Region& remote, const Region& local,
                std::size_t bytes, std::size_t message) noexcept {
   // The network reaches a local region in host memory only.
   if (!resolved.native || policy == Policy::never) return false;
-  if (has_other_kinds() && !is_on_host(own)) return false;
+  if (has_other_kinds() && !is_on_host(local)) return false;
   if (policy == Policy::always) return true;
   const std::size_t messages = (bytes + message - 1) / message;
-  return count_operations(peer, own, {limits(), bytes}) <= 2 * messages;
+  return count_operations(remote, local, {limits(), bytes}) <= 2 * messages;
 }
 
 template <class Region>
-Injected inject_native(const NativeTransfer& transfer, const Region& peer, const Region& own,
+Injected inject_native(const NativeTransfer& transfer, const Region& remote, const Region& local,
                        const Targets& targets, bool immediate) noexcept {
-  Injection<Region> injection(transfer, peer, own, targets);
+  Injection<Region> injection(transfer, remote, local, targets);
   const bool is_whole = rma::inject_what_fits(injection);
   if (!is_whole && !immediate)
     rma::inject_waiting(injection, Op::with_peer(transfer.op, number_of(transfer.call),

@@ -30,14 +30,14 @@ struct NativeTransfer {
 /// the peer's memory, from the lowest to the highest address. `message`: how many bytes one message
 /// would carry.
 template <class Region>
-bool is_native(const rma::ResolvedTransfer& resolved, const Region& peer, const Region& own,
+bool is_native(const rma::ResolvedTransfer& resolved, const Region& remote, const Region& local,
                std::size_t bytes, std::size_t message) noexcept;
 
 /// Injects a whole transfer, waiting for room, polling. If `immediate`, injects nothing if the
 /// first operation finds no room; later operations that find none are deferred to polls. The source
 /// of a put is in use after this. A shape is copied, lists are read until the transfer is complete.
 template <class Region>
-Injected inject_native(const NativeTransfer& transfer, const Region& peer, const Region& own,
+Injected inject_native(const NativeTransfer& transfer, const Region& remote, const Region& local,
                        const Targets& targets, bool immediate) noexcept;
 
 /// Reads GEX_VIS_PIECES; start-up only.

@@ -43,27 +43,29 @@ bool continues(const net::RemotePiece& piece, const Run& run) noexcept {
 }  // namespace
 
 template <class Region>
-Cut take_pieces(const Region& peer, const Region& own, const Cut& from, Pieces& pieces) noexcept {
+Cut take_pieces(const Region& remote, const Region& local, const Cut& from,
+                Pieces& pieces) noexcept {
   Cut cut = from;
   std::size_t room = std::min(cut.left, cut.limits.bytes);
   while (room != 0) {
-    const Run there = run_at(peer, cut.at_peer);
-    const Run here = run_at(own, cut.here);
-    const std::size_t bytes = std::min({there.bytes, here.bytes, room});
-    const bool new_there =
-        pieces.peer_count == 0 || !continues(pieces.peer[pieces.peer_count - 1], there);
-    const bool new_here =
-        pieces.own_count == 0 || !continues(pieces.own[pieces.own_count - 1], here);
-    if ((new_there && pieces.peer_count == cut.limits.peer_pieces) ||
-        (new_here && pieces.own_count == cut.limits.own_pieces))
+    const Run remote_run = run_at(remote, cut.at_remote);
+    const Run local_run = run_at(local, cut.at_local);
+    const std::size_t bytes = std::min({remote_run.bytes, local_run.bytes, room});
+    const bool new_remote =
+        pieces.remote_count == 0 || !continues(pieces.remote[pieces.remote_count - 1], remote_run);
+    const bool new_local =
+        pieces.local_count == 0 || !continues(pieces.local[pieces.local_count - 1], local_run);
+    if ((new_remote && pieces.remote_count == cut.limits.remote_pieces) ||
+        (new_local && pieces.local_count == cut.limits.local_pieces))
       break;
-    if (new_there)
-      pieces.peer[pieces.peer_count++] = {reinterpret_cast<std::uintptr_t>(there.start), 0};
-    if (new_here) pieces.own[pieces.own_count++] = {here.start, 0};
-    pieces.peer[pieces.peer_count - 1].size += bytes;
-    pieces.own[pieces.own_count - 1].size += bytes;
-    move(peer, cut.at_peer, bytes);
-    move(own, cut.here, bytes);
+    if (new_remote)
+      pieces.remote[pieces.remote_count++] = {reinterpret_cast<std::uintptr_t>(remote_run.start),
+                                              0};
+    if (new_local) pieces.local[pieces.local_count++] = {local_run.start, 0};
+    pieces.remote[pieces.remote_count - 1].size += bytes;
+    pieces.local[pieces.local_count - 1].size += bytes;
+    move(remote, cut.at_remote, bytes);
+    move(local, cut.at_local, bytes);
     pieces.bytes += bytes;
     room -= bytes;
   }

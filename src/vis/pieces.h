@@ -7,7 +7,7 @@
 //   Cut cut{limits, bytes};
 //   while (cut.left != 0) {
 //     Pieces pieces;
-//     const Cut next = take_pieces(peer, own, cut, pieces);
+//     const Cut next = take_pieces(remote, local, cut, pieces);
 //     if (...there is room for an operation of `pieces`...) cut = next;
 //   }
 //
@@ -23,8 +23,8 @@ namespace gex::vis {
 
 /// Limits of one operation, at least 1 each: pieces up to `Pieces::max_pieces`.
 struct PieceLimits {
-  std::size_t peer_pieces;
-  std::size_t own_pieces;
+  std::size_t remote_pieces;
+  std::size_t local_pieces;
   std::size_t bytes;
 };
 
@@ -33,18 +33,18 @@ struct Pieces {
   static constexpr std::size_t max_pieces = 256;  ///< even if the network takes more
 
   std::size_t bytes = 0;
-  std::size_t peer_count = 0;
-  std::size_t own_count = 0;
-  net::RemotePiece peer[max_pieces];
-  net::LocalPiece own[max_pieces];
+  std::size_t remote_count = 0;
+  std::size_t local_count = 0;
+  net::RemotePiece remote[max_pieces];
+  net::LocalPiece local[max_pieces];
 };
 
 /// How far a transfer has been cut.
 struct Cut {
   PieceLimits limits;
   std::size_t left;  ///< bytes
-  Cursor at_peer{};
-  Cursor here{};
+  Cursor at_remote{};
+  Cursor at_local{};
 };
 
 // `Region` is StridedRegion or BlockList.
@@ -52,7 +52,8 @@ struct Cut {
 /// Fills `pieces`, which are empty, with as much as one operation may have; returns the cut behind
 /// it. Requires `from.left` > 0.
 template <class Region>
-Cut take_pieces(const Region& peer, const Region& own, const Cut& from, Pieces& pieces) noexcept;
+Cut take_pieces(const Region& remote, const Region& local, const Cut& from,
+                Pieces& pieces) noexcept;
 
 /// Number of pieces of an end if it were not cut.
 std::size_t count_pieces(const StridedRegion& region) noexcept;
@@ -60,15 +61,15 @@ std::size_t count_pieces(const BlockList& region) noexcept;
 
 /// Lower bound of the operations that a transfer takes.
 template <class Region>
-std::size_t count_operations(const Region& peer, const Region& own, const Cut& whole) noexcept {
+std::size_t count_operations(const Region& remote, const Region& local, const Cut& whole) noexcept {
   const auto parts = [](std::size_t all, std::size_t each) noexcept {
     return all / each + (all % each != 0 ? 1 : 0);
   };
-  const std::size_t at_peer = parts(count_pieces(peer), whole.limits.peer_pieces);
-  const std::size_t here = parts(count_pieces(own), whole.limits.own_pieces);
+  const std::size_t at_remote = parts(count_pieces(remote), whole.limits.remote_pieces);
+  const std::size_t at_local = parts(count_pieces(local), whole.limits.local_pieces);
   const std::size_t by_size = parts(whole.left, whole.limits.bytes);
-  return at_peer > here ? (at_peer > by_size ? at_peer : by_size)
-                        : (here > by_size ? here : by_size);
+  return at_remote > at_local ? (at_remote > by_size ? at_remote : by_size)
+                              : (at_local > by_size ? at_local : by_size);
 }
 
 }  // namespace gex::vis

@@ -21,26 +21,26 @@ std::size_t magnitude(std::ptrdiff_t stride) noexcept {
 /// Adds an outer loop; merges it with the outermost one if it continues that on both ends. Takes
 /// numbers, not a Dimension: the copy of one whose members have just been stored stalls the
 /// processor, which forwards no wide load from several stores.
-[[gnu::always_inline]] inline void add_outer(Shape& shape, std::size_t count, std::ptrdiff_t peer,
-                                             std::ptrdiff_t own) noexcept {
+[[gnu::always_inline]] inline void add_outer(Shape& shape, std::size_t count, std::ptrdiff_t remote,
+                                             std::ptrdiff_t local) noexcept {
   if (shape.dims == 0) {
     const auto element = static_cast<std::ptrdiff_t>(shape.element);
-    if (peer == element && own == element) {
+    if (remote == element && local == element) {
       shape.element *= count;
       return;
     }
   } else {
     Dimension& outermost = shape.dim[shape.dims - 1];
-    if (peer == times(outermost.stride[peer_end], outermost.count) &&
-        own == times(outermost.stride[own_end], outermost.count)) {
+    if (remote == times(outermost.stride[remote_end], outermost.count) &&
+        local == times(outermost.stride[local_end], outermost.count)) {
       outermost.count *= count;
       return;
     }
   }
   Dimension& added = shape.dim[shape.dims++];
   added.count = count;
-  added.stride[peer_end] = peer;
-  added.stride[own_end] = own;
+  added.stride[remote_end] = remote;
+  added.stride[local_end] = local;
 }
 
 /// Reverses a loop of one end, which is to begin at `offset`.
@@ -51,7 +51,7 @@ void invert(std::ptrdiff_t& offset, std::ptrdiff_t& stride, std::size_t count) n
 
 bool is_inside(const Dimension& a, const Dimension& b, End lead) noexcept {
   if (a.stride[lead] != b.stride[lead]) return a.stride[lead] < b.stride[lead];
-  const End other = lead == peer_end ? own_end : peer_end;
+  const End other = lead == remote_end ? local_end : remote_end;
   return magnitude(a.stride[other]) < magnitude(b.stride[other]);
 }
 
@@ -73,7 +73,7 @@ void fold(Shape& shape) noexcept {
   shape.dims = 0;
   for (unsigned i = 0; i < dims; ++i) {
     const Dimension& next = shape.dim[i];
-    add_outer(shape, next.count, next.stride[peer_end], next.stride[own_end]);
+    add_outer(shape, next.count, next.stride[remote_end], next.stride[local_end]);
   }
 }
 
@@ -97,12 +97,12 @@ void copy_shape(Shape& to, const Shape& from) noexcept {
 }
 
 bool make_shape(Shape& shape, std::size_t element, const std::size_t* count,
-                const std::ptrdiff_t* peer_strides, const std::ptrdiff_t* own_strides,
+                const std::ptrdiff_t* remote_strides, const std::ptrdiff_t* local_strides,
                 std::size_t levels, End lead) noexcept {
   shape.element = element;
   shape.elements = 1;
   shape.dims = 0;
-  shape.offset[peer_end] = shape.offset[own_end] = 0;
+  shape.offset[remote_end] = shape.offset[local_end] = 0;
   if (element == 0) return true;
   bool too_large = false;
   std::size_t bytes = element;
@@ -116,13 +116,13 @@ bool make_shape(Shape& shape, std::size_t element, const std::size_t* count,
     // A later count may be 0, so this does not fail yet; but no more loops are added.
     too_large = too_large || __builtin_mul_overflow(bytes, count[i], &bytes);
     if (too_large) continue;
-    std::ptrdiff_t peer = peer_strides[i];
-    std::ptrdiff_t own = own_strides[i];
-    if ((lead == peer_end ? peer : own) < 0) {
-      invert(shape.offset[peer_end], peer, count[i]);
-      invert(shape.offset[own_end], own, count[i]);
+    std::ptrdiff_t remote = remote_strides[i];
+    std::ptrdiff_t local = local_strides[i];
+    if ((lead == remote_end ? remote : local) < 0) {
+      invert(shape.offset[remote_end], remote, count[i]);
+      invert(shape.offset[local_end], local, count[i]);
     }
-    add_outer(shape, count[i], peer, own);
+    add_outer(shape, count[i], remote, local);
   }
   if (too_large) return false;
   if (shape.dims > 1) {

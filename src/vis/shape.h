@@ -14,8 +14,8 @@
 // A pure function: it does not access the memory that the shape describes.
 //
 //   Shape shape;
-//   if (!make_shape(shape, 8, count, peer_strides, own_strides, 3, peer_end)) ...too large...
-//   for each element i:  peer + shape.offset[peer_end] + shape.place(peer_end, i)
+//   if (!make_shape(shape, 8, count, remote_strides, local_strides, 3, remote_end)) ...too large...
+//   for each element i:  remote + shape.offset[remote_end] + shape.place(remote_end, i)
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace gex::vis {
 
 /// The two ends of a transfer.
-enum End : unsigned { peer_end = 0, own_end = 1 };
+enum End : unsigned { remote_end = 0, local_end = 1 };
 
 struct Dimension {
   std::size_t count;
@@ -54,7 +54,7 @@ void copy_shape(Shape& to, const Shape& from) noexcept;
 /// `i_k * strides[k]` of each end; `levels` entries in each array. `lead` is the end whose strides
 /// come out non-negative and sorted. False if the number of bytes overflows.
 bool make_shape(Shape& shape, std::size_t element, const std::size_t* count,
-                const std::ptrdiff_t* peer_strides, const std::ptrdiff_t* own_strides,
+                const std::ptrdiff_t* remote_strides, const std::ptrdiff_t* local_strides,
                 std::size_t levels, End lead) noexcept;
 
 /// The bytes between the lowest and the highest that one end touches.

@@ -102,10 +102,10 @@ const void* first_of(const BlockList& list) noexcept {
   return list.address(i);
 }
 
-rma::ResolvedTransfer resolve_range(const VisRequest& request, const void* own,
+rma::ResolvedTransfer resolve_range(const VisRequest& request, const void* local,
                                     std::uintptr_t start, std::size_t bytes) noexcept {
-  return rma::resolve_transfer(request.tm, request.rank, own, reinterpret_cast<void*>(start), bytes,
-                               0, request.call);
+  return rma::resolve_transfer(request.tm, request.rank, local, reinterpret_cast<void*>(start),
+                               bytes, 0, request.call);
 }
 
 /// Returns where a range of the peer's memory is mapped here if the transfer is no more than a
@@ -121,53 +121,54 @@ std::byte* mapped_range(const VisRequest& request, std::uintptr_t start,
 
 /// A strided transfer whose peer's memory begins at `lowest`.
 struct StridedTransfer {
-  StridedRegion peer;
-  StridedRegion own;
+  StridedRegion remote;
+  StridedRegion local;
   std::uintptr_t lowest;
-  Extent at_peer;
-  const void* own_address;  ///< as the client gave it
+  Extent at_remote;
+  const void* local_address;  ///< as the client gave it
 
-  std::size_t bytes() const noexcept { return peer.shape->bytes(); }
-  std::size_t reach() const noexcept { return at_peer.bytes; }
-  /// An address of the own memory, by which its kind is known.
-  const void* in_own() const noexcept { return own_address; }
+  std::size_t bytes() const noexcept { return remote.shape->bytes(); }
+  std::size_t reach() const noexcept { return at_remote.bytes; }
+  /// An address of the local memory, by which its kind is known.
+  const void* in_local() const noexcept { return local_address; }
   /// `mapped`, and `reached`: where the lowest byte at the peer is.
   void copy(std::byte* mapped, bool is_put) const noexcept {
-    std::byte* const first = mapped - at_peer.start;
+    std::byte* const first = mapped - at_remote.start;
     if (is_put)
-      copy_strided(*peer.shape, peer_end, first, own.first);
+      copy_strided(*remote.shape, remote_end, first, local.first);
     else
-      copy_strided(*peer.shape, own_end, own.first, first);
+      copy_strided(*remote.shape, local_end, local.first, first);
   }
   Injected copy_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
                         const Targets& targets) const noexcept {
-    std::byte* const first = reached - at_peer.start;
-    return is_put ? copy_strided_by_kind(kind, *peer.shape, peer_end, first, own.first, targets)
-                  : copy_strided_by_kind(kind, *peer.shape, own_end, own.first, first, targets);
+    std::byte* const first = reached - at_remote.start;
+    return is_put
+               ? copy_strided_by_kind(kind, *remote.shape, remote_end, first, local.first, targets)
+               : copy_strided_by_kind(kind, *remote.shape, local_end, local.first, first, targets);
   }
 };
 
 /// As StridedTransfer, of lists.
 struct ListTransfer {
-  const BlockList& peer;
-  const BlockList& own;
+  const BlockList& remote;
+  const BlockList& local;
   std::size_t all_bytes;
   std::uintptr_t lowest;
   std::size_t range;
 
   std::size_t bytes() const noexcept { return all_bytes; }
   std::size_t reach() const noexcept { return range; }
-  const void* in_own() const noexcept { return first_of(own); }
+  const void* in_local() const noexcept { return first_of(local); }
   void copy(std::byte* mapped, bool is_put) const noexcept {
     if (is_put)
-      copy_lists(peer, shift_to(mapped), own, 0);
+      copy_lists(remote, shift_to(mapped), local, 0);
     else
-      copy_lists(own, 0, peer, shift_to(mapped));
+      copy_lists(local, 0, remote, shift_to(mapped));
   }
   Injected copy_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
                         const Targets& targets) const noexcept {
-    return is_put ? copy_lists_by_kind(kind, peer, shift_to(reached), own, 0, targets)
-                  : copy_lists_by_kind(kind, own, 0, peer, shift_to(reached), targets);
+    return is_put ? copy_lists_by_kind(kind, remote, shift_to(reached), local, 0, targets)
+                  : copy_lists_by_kind(kind, local, 0, remote, shift_to(reached), targets);
   }
 
  private:
@@ -193,7 +194,7 @@ Way way_of(const VisRequest& request, const PeerCompletion& notice,
   // A notice travels with the messages that it waits for.
   if (notice.handler != 0) return Way::messages;
   const std::size_t message = am::max_medium(request.tm, request.rank);
-  return is_native(resolved, transfer.peer, transfer.own, transfer.bytes(), message)
+  return is_native(resolved, transfer.remote, transfer.local, transfer.bytes(), message)
              ? Way::network
              : Way::messages;
 }
@@ -213,11 +214,11 @@ template <class Transfer>
       return transfer.copy_by_kind(*resolved.kind, resolved.reached, is_put(request), targets);
     if (way == Way::network)
       return inject_native({put_or_get, request.call, resolved.jobrank, resolved.key, bytes},
-                           transfer.peer, transfer.own, targets, immediate);
+                           transfer.remote, transfer.local, targets, immediate);
     const Recipient recipient{request.tm, request.rank, immediate};
     return is_put(request)
-               ? put_packed(recipient, transfer.peer, transfer.own, bytes, notice, targets)
-               : get_packed(recipient, transfer.peer, transfer.own, bytes, targets.done);
+               ? put_packed(recipient, transfer.remote, transfer.local, bytes, notice, targets)
+               : get_packed(recipient, transfer.remote, transfer.local, bytes, targets.done);
   };
   return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
                   inject);
@@ -235,7 +236,7 @@ template <class Transfer>
   if (std::byte* const mapped = mapped_range(request, transfer.lowest, transfer.reach())) [[likely]]
     return copy(mapped);
   const rma::ResolvedTransfer resolved =
-      resolve_range(request, transfer.in_own(), transfer.lowest, transfer.reach());
+      resolve_range(request, transfer.in_local(), transfer.lowest, transfer.reach());
   // The trace has the bytes that move, not the range that they lie in.
   trace::transfer(resolved.jobrank, transfer.bytes());
   const Way way = way_of(request, notice, resolved, transfer);
@@ -244,63 +245,65 @@ template <class Transfer>
 }
 
 /// Checked mode: reports the invalid entry, not the range of all.
-void check_lists(const VisRequest& request, const BlockList& peer, const BlockList& own) noexcept {
-  for (std::size_t i = 0; i < own.count(); ++i)
-    if (own.length(i) != 0 && own.address(i) == nullptr)
+void check_lists(const VisRequest& request, const BlockList& remote,
+                 const BlockList& local) noexcept {
+  for (std::size_t i = 0; i < local.count(); ++i)
+    if (local.length(i) != 0 && local.address(i) == nullptr)
       fatal("%s: address %zu of the local list is null", name_of(request.call), i);
-  for (std::size_t i = 0; i < peer.count(); ++i)
-    if (peer.length(i) != 0)
-      resolve_range(request, &request, reinterpret_cast<std::uintptr_t>(peer.address(i)),
-                    peer.length(i));
+  for (std::size_t i = 0; i < remote.count(); ++i)
+    if (remote.length(i) != 0)
+      resolve_range(request, &request, reinterpret_cast<std::uintptr_t>(remote.address(i)),
+                    remote.length(i));
 }
 
 }  // namespace
 
-Initiated move_strided(const VisRequest& request, const StridedEnd& peer, const StridedEnd& own,
+Initiated move_strided(const VisRequest& request, const StridedEnd& remote, const StridedEnd& local,
                        std::size_t element, const std::size_t* count, std::size_t levels) noexcept {
   const PeerCompletion notice = take_notice(request);
   // Loops follow the end that is written within this process, else the peer's.
-  const auto is_local = [&]() noexcept {
+  const auto is_near = [&]() noexcept {
     return process().neighborhood.contains(resolve(request.tm, request.rank).jobrank);
   };
   Shape shape;
-  if (!make_shape(shape, element, count, peer.strides, own.strides, levels, peer_end))
+  if (!make_shape(shape, element, count, remote.strides, local.strides, levels, remote_end))
     fatal("%s: elemsz and count exceed the address space", name_of(request.call));
   if (shape.element == 0) return nothing_to_do(request, notice);
-  if (!is_put(request) && shape.dims > 1 && is_local())
-    make_shape(shape, element, count, peer.strides, own.strides, levels, own_end);
+  if (!is_put(request) && shape.dims > 1 && is_near())
+    make_shape(shape, element, count, remote.strides, local.strides, levels, local_end);
 
-  Extent at_peer;
-  Extent here;
-  if (!extent_of(shape, peer_end, at_peer) || (checked() && !extent_of(shape, own_end, here)))
+  Extent at_remote;
+  Extent at_local;
+  if (!extent_of(shape, remote_end, at_remote) ||
+      (checked() && !extent_of(shape, local_end, at_local)))
     fatal("%s: the strides reach beyond the address space", name_of(request.call));
-  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(peer.address) +
-                               static_cast<std::uintptr_t>(shape.offset[peer_end]);
-  std::byte* const own_first = static_cast<std::byte*>(own.address) + shape.offset[own_end];
-  const std::uintptr_t lowest = first + static_cast<std::uintptr_t>(at_peer.start);
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(remote.address) +
+                               static_cast<std::uintptr_t>(shape.offset[remote_end]);
+  std::byte* const local_first = static_cast<std::byte*>(local.address) + shape.offset[local_end];
+  const std::uintptr_t lowest = first + static_cast<std::uintptr_t>(at_remote.start);
   return move_regions(request, notice,
-                      StridedTransfer{{&shape, peer_end, reinterpret_cast<std::byte*>(first)},
-                                      {&shape, own_end, own_first},
+                      StridedTransfer{{&shape, remote_end, reinterpret_cast<std::byte*>(first)},
+                                      {&shape, local_end, local_first},
                                       lowest,
-                                      at_peer,
-                                      own.address});
+                                      at_remote,
+                                      local.address});
 }
 
-Initiated move_lists(const VisRequest& request, const BlockList& peer,
-                     const BlockList& own) noexcept {
+Initiated move_lists(const VisRequest& request, const BlockList& remote,
+                     const BlockList& local) noexcept {
   std::size_t bytes = 0;
-  std::size_t own_bytes = 0;
-  if (!peer.total(bytes) || !own.total(own_bytes))
+  std::size_t local_bytes = 0;
+  if (!remote.total(bytes) || !local.total(local_bytes))
     fatal("%s: the lists exceed the address space", name_of(request.call));
-  if (bytes != own_bytes)
+  if (bytes != local_bytes)
     fatal("%s: the remote list holds %zu bytes, the local one %zu", name_of(request.call), bytes,
-          own_bytes);
+          local_bytes);
   const PeerCompletion notice = take_notice(request);
   if (bytes == 0) return done_at_once(request, notice);
-  if (checked()) check_lists(request, peer, own);
-  const Bounds bounds = bounds_of(peer);
+  if (checked()) check_lists(request, remote, local);
+  const Bounds bounds = bounds_of(remote);
   return move_regions(request, notice,
-                      ListTransfer{peer, own, bytes, bounds.low, bounds.high - bounds.low});
+                      ListTransfer{remote, local, bytes, bounds.low, bounds.high - bounds.low});
 }
 
 void start() {

@@ -15,8 +15,8 @@
 //   put_packed            messages.h        messages: description.h and region_copy.h pack a part,
 //                                           message_injection.h sends it, the peer unpacks
 //
-// `peer` and `own` are the two regions, for puts and gets alike. The payload of a put by messages
-// has been copied when its call returns.
+// `local` is the caller's region and `remote` that of the peer, for puts and gets alike, as in rma
+// and in conduits. The payload of a put by messages has been copied when its call returns.
 
 #include <gasnetex.h>
 
@@ -46,10 +46,10 @@ struct StridedEnd {
   const std::ptrdiff_t* strides;
 };
 
-Initiated move_strided(const VisRequest& request, const StridedEnd& peer, const StridedEnd& own,
+Initiated move_strided(const VisRequest& request, const StridedEnd& remote, const StridedEnd& local,
                        std::size_t element, const std::size_t* count, std::size_t levels) noexcept;
-Initiated move_lists(const VisRequest& request, const BlockList& peer,
-                     const BlockList& own) noexcept;
+Initiated move_lists(const VisRequest& request, const BlockList& remote,
+                     const BlockList& local) noexcept;
 
 /// Start-up only.
 void start();

@@ -53,11 +53,11 @@ class Hostile : public testing::Test {
         const Strided strided = random_strided(random, 5, 40);
         Shape shape;
         Extent extent{};
-        if (!make_shape(shape, strided.element, strided.count.data(), strided.peer.data(),
-                        strided.own.data(), strided.count.size(), peer_end) ||
-            !extent_of(shape, peer_end, extent) || extent.bytes > segment_bytes)
+        if (!make_shape(shape, strided.element, strided.count.data(), strided.remote.data(),
+                        strided.local.data(), strided.count.size(), remote_end) ||
+            !extent_of(shape, remote_end, extent) || extent.bytes > segment_bytes)
           continue;
-        return described(StridedRegion{&shape, peer_end, segment_.get() - extent.start},
+        return described(StridedRegion{&shape, remote_end, segment_.get() - extent.start},
                          shape.bytes());
       }
       const std::size_t count = 1 + random.below(6);

@@ -36,41 +36,41 @@ std::vector<std::byte> bytes_of(const Piece* pieces, std::size_t count) {
 
 /// As a network would carry out a put.
 void carry_out(const Pieces& pieces) {
-  const std::vector<std::byte> bytes = bytes_of(pieces.own, pieces.own_count);
+  const std::vector<std::byte> bytes = bytes_of(pieces.local, pieces.local_count);
   ASSERT_EQ(bytes.size(), pieces.bytes);
-  ASSERT_EQ(bytes_of(pieces.peer, pieces.peer_count).size(), pieces.bytes);
+  ASSERT_EQ(bytes_of(pieces.remote, pieces.remote_count).size(), pieces.bytes);
   const std::byte* from = bytes.data();
-  for (std::size_t i = 0; i < pieces.peer_count; ++i) {
-    std::memcpy(at(pieces.peer[i]), from, pieces.peer[i].size);
-    from += pieces.peer[i].size;
+  for (std::size_t i = 0; i < pieces.remote_count; ++i) {
+    std::memcpy(at(pieces.remote[i]), from, pieces.remote[i].size);
+    from += pieces.remote[i].size;
   }
 }
 
 /// Puts a region operation by operation; the number of operations.
 template <class Region>
-std::size_t put(const Region& peer, const Region& own, std::size_t bytes,
+std::size_t put(const Region& remote, const Region& local, std::size_t bytes,
                 const PieceLimits& limits) {
   std::size_t operations = 0;
   Cut cut{limits, bytes};
-  EXPECT_LE(1U, count_operations(peer, own, cut));
+  EXPECT_LE(1U, count_operations(remote, local, cut));
   while (cut.left != 0) {
     Pieces pieces;
-    const Cut next = take_pieces(peer, own, cut, pieces);
+    const Cut next = take_pieces(remote, local, cut, pieces);
     EXPECT_GT(pieces.bytes, 0U);
     EXPECT_LE(pieces.bytes, limits.bytes);
-    EXPECT_LE(pieces.peer_count, limits.peer_pieces);
-    EXPECT_LE(pieces.own_count, limits.own_pieces);
+    EXPECT_LE(pieces.remote_count, limits.remote_pieces);
+    EXPECT_LE(pieces.local_count, limits.local_pieces);
     EXPECT_EQ(next.left, cut.left - pieces.bytes);
     // What is not accepted is cut in the same way again.
     Pieces again;
-    EXPECT_EQ(take_pieces(peer, own, cut, again).left, next.left);
-    EXPECT_EQ(again.peer_count, pieces.peer_count);
+    EXPECT_EQ(take_pieces(remote, local, cut, again).left, next.left);
+    EXPECT_EQ(again.remote_count, pieces.remote_count);
     carry_out(pieces);
     cut = next;
     ++operations;
     if (testing::Test::HasFailure()) break;
   }
-  EXPECT_GE(operations, count_operations(peer, own, {limits, bytes}));
+  EXPECT_GE(operations, count_operations(remote, local, {limits, bytes}));
   return operations;
 }
 
@@ -82,17 +82,17 @@ PieceLimits random_limits(Random& random) {
 
 TEST(Pieces, OfAStridedTransferMoveWhatTheNaiveLoopMoves) {
   const std::vector<std::byte> before = noise(11);
-  std::vector<std::byte> own = noise(12);
+  std::vector<std::byte> local = noise(12);
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed, 13);
     const Strided strided = random_strided(random, 6, 2000);
-    const Shape shape = made(strided, peer_end);
+    const Shape shape = made(strided, remote_end);
     if (!fits(shape)) continue;
-    std::vector<std::byte> peer = before;
-    put(StridedRegion{&shape, peer_end, peer.data() + middle + shape.offset[peer_end]},
-        StridedRegion{&shape, own_end, own.data() + middle + shape.offset[own_end]}, shape.bytes(),
-        random_limits(random));
-    ASSERT_EQ(peer, naive_put(strided, before, own)) << "seed " << seed;
+    std::vector<std::byte> remote = before;
+    put(StridedRegion{&shape, remote_end, remote.data() + middle + shape.offset[remote_end]},
+        StridedRegion{&shape, local_end, local.data() + middle + shape.offset[local_end]},
+        shape.bytes(), random_limits(random));
+    ASSERT_EQ(remote, naive_put(strided, before, local)) << "seed " << seed;
   }
 }
 
@@ -113,18 +113,18 @@ TEST(Pieces, OfListsMoveWhatIsListed) {
 
 TEST(Pieces, OfAContiguousEndAreOneOfEachOperation) {
   std::vector<std::byte> memory(40000);
-  const Shape shape = made({8, {100}, {16}, {8}}, peer_end);
-  const StridedRegion peer{&shape, peer_end, memory.data()};
-  const StridedRegion own{&shape, own_end, memory.data() + 20000};
-  EXPECT_EQ(count_pieces(peer), 100U);
-  EXPECT_EQ(count_pieces(own), 1U);
+  const Shape shape = made({8, {100}, {16}, {8}}, remote_end);
+  const StridedRegion remote{&shape, remote_end, memory.data()};
+  const StridedRegion local{&shape, local_end, memory.data() + 20000};
+  EXPECT_EQ(count_pieces(remote), 100U);
+  EXPECT_EQ(count_pieces(local), 1U);
   // One local piece is enough, then.
-  EXPECT_EQ(put(peer, own, 800, {100, 1, 10000}), 1U);
-  EXPECT_EQ(put(peer, own, 800, {30, 1, 10000}), 4U);
-  EXPECT_EQ(put(peer, own, 800, {100, 1, 300}), 3U);
-  EXPECT_EQ(put(peer, own, 800, {1, 1, 10000}), 100U);
-  EXPECT_EQ(count_operations(peer, own, {{30, 1, 10000}, 800}), 4U);
-  EXPECT_EQ(count_operations(peer, own, {{100, 1, 300}, 800}), 3U);
+  EXPECT_EQ(put(remote, local, 800, {100, 1, 10000}), 1U);
+  EXPECT_EQ(put(remote, local, 800, {30, 1, 10000}), 4U);
+  EXPECT_EQ(put(remote, local, 800, {100, 1, 300}), 3U);
+  EXPECT_EQ(put(remote, local, 800, {1, 1, 10000}), 100U);
+  EXPECT_EQ(count_operations(remote, local, {{30, 1, 10000}, 800}), 4U);
+  EXPECT_EQ(count_operations(remote, local, {{100, 1, 300}, 800}), 3U);
 }
 
 TEST(Pieces, AreCountedWithoutEmptyBlocksAndWithNeighboursAsOne) {

@@ -16,17 +16,17 @@ namespace gex::vis {
 namespace {
 
 TEST(Packers, CopyWhatTheNaiveLoopCopies) {
-  const std::vector<std::byte> own = noise(1);
+  const std::vector<std::byte> local = noise(1);
   const std::vector<std::byte> before = noise(2);
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
     const Strided strided = random_strided(random, 6, 2000);
-    const Shape shape = made(strided, peer_end);
+    const Shape shape = made(strided, remote_end);
     if (!fits(shape)) continue;
-    std::vector<std::byte> peer = before;
-    copy_strided(shape, peer_end, peer.data() + middle + shape.offset[peer_end],
-                 own.data() + middle + shape.offset[own_end]);
-    ASSERT_EQ(peer, naive_put(strided, before, own)) << "seed " << seed;
+    std::vector<std::byte> remote = before;
+    copy_strided(shape, remote_end, remote.data() + middle + shape.offset[remote_end],
+                 local.data() + middle + shape.offset[local_end]);
+    ASSERT_EQ(remote, naive_put(strided, before, local)) << "seed " << seed;
   }
 }
 
@@ -47,7 +47,7 @@ TEST(Packers, CopyElementsOfAnySizeAndNothingBeside) {
 }
 
 TEST(Packers, TransposeInTiles) {
-  const std::vector<std::byte> own = noise(3);
+  const std::vector<std::byte> local = noise(3);
   const std::vector<std::byte> before = noise(4);
   for (const std::size_t element : {1, 4, 8, 16, 24, 64}) {
     constexpr std::ptrdiff_t rows = 75;
@@ -60,12 +60,12 @@ TEST(Packers, TransposeInTiles) {
     const Strided cubic{
         element, {columns / 2, 2, rows}, {column, column * 40, step}, {step, row * rows, row}};
     for (const Strided& strided : {plain, reflected, cubic}) {
-      const Shape shape = made(strided, peer_end);
+      const Shape shape = made(strided, remote_end);
       if (!fits(shape)) continue;
-      std::vector<std::byte> peer = before;
-      copy_strided(shape, peer_end, peer.data() + middle + shape.offset[peer_end],
-                   own.data() + middle + shape.offset[own_end]);
-      ASSERT_EQ(peer, naive_put(strided, before, own)) << "element " << element;
+      std::vector<std::byte> remote = before;
+      copy_strided(shape, remote_end, remote.data() + middle + shape.offset[remote_end],
+                   local.data() + middle + shape.offset[local_end]);
+      ASSERT_EQ(remote, naive_put(strided, before, local)) << "element " << element;
     }
   }
 }
@@ -104,13 +104,14 @@ TEST(StridedRegion, IsTheSameInPartsAsInOne) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed, 3);
     const Strided strided = random_strided(random, 6, 2000);
-    const Shape shape = made(strided, peer_end);
+    const Shape shape = made(strided, remote_end);
     if (!fits(shape)) continue;
-    std::vector<std::byte> peer = before;
+    std::vector<std::byte> remote = before;
     const auto within = [&](const std::byte* start, std::size_t bytes) {
-      return start >= peer.data() && start + bytes <= peer.data() + peer.size();
+      return start >= remote.data() && start + bytes <= remote.data() + remote.size();
     };
-    const StridedRegion region{&shape, peer_end, peer.data() + middle + shape.offset[peer_end]};
+    const StridedRegion region{&shape, remote_end,
+                               remote.data() + middle + shape.offset[remote_end]};
     std::vector<std::byte> whole(shape.bytes());
     Cursor cursor;
     gather(region, cursor, whole.size(), whole.data());
@@ -128,9 +129,9 @@ TEST(StridedRegion, IsTheSameInPartsAsInOne) {
              });
     std::vector<std::byte> expected = before;
     Cursor start;
-    scatter(StridedRegion{&shape, peer_end, expected.data() + middle + shape.offset[peer_end]},
+    scatter(StridedRegion{&shape, remote_end, expected.data() + middle + shape.offset[remote_end]},
             start, data.size(), data.data());
-    ASSERT_EQ(peer, expected) << "seed " << seed;
+    ASSERT_EQ(remote, expected) << "seed " << seed;
   }
 }
 
@@ -139,14 +140,14 @@ TEST(StridedRegion, OfMoreDimensionsThanADescriptionTakesIsCutWhereOneEnds) {
   Strided strided{2, std::vector<std::size_t>(18, 2), {}, {}};
   std::ptrdiff_t stride = 2;
   for (unsigned i = 0; i < 18; ++i) {
-    strided.peer.push_back(stride);
-    strided.own.insert(strided.own.begin(), stride);
+    strided.remote.push_back(stride);
+    strided.local.insert(strided.local.begin(), stride);
     stride *= 2;
   }
-  const Shape shape = made(strided, own_end);
+  const Shape shape = made(strided, local_end);
   ASSERT_EQ(shape.dims, 18U);
   std::vector<std::byte> memory = noise(6, std::size_t{1} << 19);
-  const StridedRegion region{&shape, peer_end, memory.data()};
+  const StridedRegion region{&shape, remote_end, memory.data()};
   std::vector<std::byte> whole(shape.bytes());
   Cursor cursor;
   gather(region, cursor, whole.size(), whole.data());
@@ -214,12 +215,12 @@ TEST(BlockList, NeighboursTravelAsOne) {
 }
 
 TEST(StridedRegion, IsDescribedByTheDimensionsThatAPartSpans) {
-  Shape shape = made({8, {10, 10, 10}, {16, 320, 6400}, {8, 80, 800}}, peer_end);
+  Shape shape = made({8, {10, 10, 10}, {16, 320, 6400}, {8, 80, 800}}, remote_end);
   ASSERT_EQ(shape.dims, 3U);
   std::vector<std::byte> memory(64000);
   std::uint64_t out[80];
   Cursor cursor{20, 0};
-  const Part part = describe(StridedRegion{&shape, peer_end, memory.data()}, cursor, 80,
+  const Part part = describe(StridedRegion{&shape, remote_end, memory.data()}, cursor, 80,
                              {600, 600, 600}, reinterpret_cast<std::byte*>(out));
   EXPECT_EQ(part.entries, 1U);
   EXPECT_EQ(part.data_bytes, 80U);
@@ -276,10 +277,10 @@ TEST(Described, LiesWithinOnlyIfAllItsBytesDo) {
     EXPECT_FALSE(described.lies_within(4096, within)) << "more than it has";
     return described.lies_within(part.data_bytes, within);
   };
-  const Shape shape = made({8, {10}, {100}, {8}}, peer_end);
-  EXPECT_TRUE(check(StridedRegion{&shape, peer_end, memory.data() + 92}, 80));
-  EXPECT_FALSE(check(StridedRegion{&shape, peer_end, memory.data() + 93}, 80));
-  EXPECT_FALSE(check(StridedRegion{&shape, peer_end, memory.data() - 1}, 80));
+  const Shape shape = made({8, {10}, {100}, {8}}, remote_end);
+  EXPECT_TRUE(check(StridedRegion{&shape, remote_end, memory.data() + 92}, 80));
+  EXPECT_FALSE(check(StridedRegion{&shape, remote_end, memory.data() + 93}, 80));
+  EXPECT_FALSE(check(StridedRegion{&shape, remote_end, memory.data() - 1}, 80));
   void* addresses[] = {memory.data(), memory.data() + 990};
   EXPECT_TRUE(check(BlockList(addresses, 2, 10), 20));
   EXPECT_FALSE(check(BlockList(addresses, 2, 11), 22));

@@ -25,7 +25,7 @@ inline std::vector<std::byte> noise(std::uint64_t seed, std::size_t bytes = memo
 }
 
 inline bool fits(const Shape& shape) {
-  for (const End end : {peer_end, own_end}) {
+  for (const End end : {remote_end, local_end}) {
     Extent extent{};
     if (!extent_of(shape, end, extent)) return false;
     const std::ptrdiff_t start = shape.offset[end] + extent.start;
@@ -38,18 +38,18 @@ inline bool fits(const Shape& shape) {
 
 inline Shape made(const Strided& strided, End lead) {
   Shape shape;
-  EXPECT_TRUE(make_shape(shape, strided.element, strided.count.data(), strided.peer.data(),
-                         strided.own.data(), strided.count.size(), lead));
+  EXPECT_TRUE(make_shape(shape, strided.element, strided.count.data(), strided.remote.data(),
+                         strided.local.data(), strided.count.size(), lead));
   return shape;
 }
 
 /// The peer's memory after a put.
-inline std::vector<std::byte> naive_put(const Strided& strided, std::vector<std::byte> peer,
-                                        const std::vector<std::byte>& own) {
+inline std::vector<std::byte> naive_put(const Strided& strided, std::vector<std::byte> remote,
+                                        const std::vector<std::byte>& local) {
   naive_loop(strided, [&](std::ptrdiff_t to, std::ptrdiff_t from) {
-    std::memcpy(peer.data() + middle + to, own.data() + middle + from, strided.element);
+    std::memcpy(remote.data() + middle + to, local.data() + middle + from, strided.element);
   });
-  return peer;
+  return remote;
 }
 
 /// A list of blocks in disjoint places, cut at random, of `bytes` in all.

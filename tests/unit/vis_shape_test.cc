@@ -19,10 +19,10 @@ using Pairs = std::vector<std::pair<std::ptrdiff_t, std::ptrdiff_t>>;
 
 Pairs naive_pairs(const Strided& strided) {
   Pairs pairs;
-  naive_loop(strided, [&](std::ptrdiff_t peer, std::ptrdiff_t own) {
+  naive_loop(strided, [&](std::ptrdiff_t remote, std::ptrdiff_t local) {
     for (std::size_t byte = 0; byte < strided.element; ++byte)
-      pairs.emplace_back(peer + static_cast<std::ptrdiff_t>(byte),
-                         own + static_cast<std::ptrdiff_t>(byte));
+      pairs.emplace_back(remote + static_cast<std::ptrdiff_t>(byte),
+                         local + static_cast<std::ptrdiff_t>(byte));
   });
   std::sort(pairs.begin(), pairs.end());
   return pairs;
@@ -33,19 +33,19 @@ Pairs pairs_of(const Shape& shape) {
   for (std::size_t i = 0; shape.element != 0 && i < shape.elements; ++i)
     for (std::size_t byte = 0; byte < shape.element; ++byte) {
       const auto b = static_cast<std::ptrdiff_t>(byte);
-      pairs.emplace_back(shape.offset[peer_end] + shape.place(peer_end, i) + b,
-                         shape.offset[own_end] + shape.place(own_end, i) + b);
+      pairs.emplace_back(shape.offset[remote_end] + shape.place(remote_end, i) + b,
+                         shape.offset[local_end] + shape.place(local_end, i) + b);
     }
   std::sort(pairs.begin(), pairs.end());
   return pairs;
 }
 
-bool make(Shape& shape, const Strided& strided, End lead = peer_end) {
-  return make_shape(shape, strided.element, strided.count.data(), strided.peer.data(),
-                    strided.own.data(), strided.count.size(), lead);
+bool make(Shape& shape, const Strided& strided, End lead = remote_end) {
+  return make_shape(shape, strided.element, strided.count.data(), strided.remote.data(),
+                    strided.local.data(), strided.count.size(), lead);
 }
 
-Shape made(const Strided& strided, End lead = peer_end) {
+Shape made(const Strided& strided, End lead = remote_end) {
   Shape shape;
   EXPECT_TRUE(make(shape, strided, lead));
   return shape;
@@ -55,8 +55,8 @@ TEST(Shape, LeavesOutDimensionsOfOneTurn) {
   const Shape shape = made({8, {1, 5, 1, 1}, {999, 32, 7, -3}, {1, 16, -9, 0}});
   ASSERT_EQ(shape.dims, 1U);
   EXPECT_EQ(shape.dim[0].count, 5U);
-  EXPECT_EQ(shape.dim[0].stride[peer_end], 32);
-  EXPECT_EQ(shape.dim[0].stride[own_end], 16);
+  EXPECT_EQ(shape.dim[0].stride[remote_end], 32);
+  EXPECT_EQ(shape.dim[0].stride[local_end], 16);
 }
 
 TEST(Shape, FoldsAContiguousBlockIntoTheElement) {
@@ -73,20 +73,20 @@ TEST(Shape, FoldsThirtyTwoDimensionsToOneInWhateverOrder) {
     std::ptrdiff_t stride = 32;
     for (unsigned i = 0; i < 32; ++i) {
       strided.count.push_back(i % 8 < 5 ? 2 : 1);
-      strided.peer.push_back(stride);
-      strided.own.push_back(stride * 2);
+      strided.remote.push_back(stride);
+      strided.local.push_back(stride * 2);
       stride *= i % 8 < 5 ? 2 : 1;
     }
     if (reversed) {
       std::reverse(strided.count.begin(), strided.count.end());
-      std::reverse(strided.peer.begin(), strided.peer.end());
-      std::reverse(strided.own.begin(), strided.own.end());
+      std::reverse(strided.remote.begin(), strided.remote.end());
+      std::reverse(strided.local.begin(), strided.local.end());
     }
     const Shape shape = made(strided);
     ASSERT_EQ(shape.dims, 1U);
     EXPECT_EQ(shape.dim[0].count, std::size_t{1} << 20);
-    EXPECT_EQ(shape.dim[0].stride[peer_end], 32);
-    EXPECT_EQ(shape.dim[0].stride[own_end], 64);
+    EXPECT_EQ(shape.dim[0].stride[remote_end], 32);
+    EXPECT_EQ(shape.dim[0].stride[local_end], 64);
   }
 }
 
@@ -94,14 +94,14 @@ TEST(Shape, FoldsAReflectionOfBothEndsIntoACopy) {
   const Shape shape = made({4, {6, 5}, {-4, -24}, {-4, -24}});
   EXPECT_EQ(shape.dims, 0U);
   EXPECT_EQ(shape.element, 120U);
-  EXPECT_EQ(shape.offset[peer_end], -4 * 29);
-  EXPECT_EQ(shape.offset[own_end], -4 * 29);
+  EXPECT_EQ(shape.offset[remote_end], -4 * 29);
+  EXPECT_EQ(shape.offset[local_end], -4 * 29);
 }
 
 TEST(Shape, TurnsTheLeadUpwardsAndSortsIt) {
   // A transpose of 3 x 5, one axis reflected.
   const Strided strided{8, {3, 5}, {40, -8}, {8, 24}};
-  for (const End lead : {peer_end, own_end}) {
+  for (const End lead : {remote_end, local_end}) {
     const Shape shape = made(strided, lead);
     ASSERT_EQ(shape.dims, 2U);
     EXPECT_EQ(shape.dim[0].stride[lead], 8);
@@ -113,7 +113,7 @@ TEST(Shape, TurnsTheLeadUpwardsAndSortsIt) {
 TEST(Shape, KeepsASourceThatIsReadSeveralTimes) {
   const Strided strided{4, {6, 3}, {0, 4}, {4, 24}};
   EXPECT_EQ(pairs_of(made(strided)), naive_pairs(strided));
-  EXPECT_EQ(pairs_of(made(strided, own_end)), naive_pairs(strided));
+  EXPECT_EQ(pairs_of(made(strided, local_end)), naive_pairs(strided));
 }
 
 TEST(Shape, IsEmptyWithoutBytes) {
@@ -140,7 +140,7 @@ TEST(Shape, RefusesMoreBytesThanCanBeCounted) {
 TEST(Extent, ReachesFromTheLowestToTheHighestByte) {
   const Shape shape = made({8, {3, 4}, {16, 64}, {-100, 1000}});
   Extent extent{};
-  ASSERT_TRUE(extent_of(shape, own_end, extent));
+  ASSERT_TRUE(extent_of(shape, local_end, extent));
   EXPECT_EQ(extent.start, -200);
   EXPECT_EQ(extent.bytes, 200U + 3000 + 8);
 }
@@ -148,8 +148,8 @@ TEST(Extent, ReachesFromTheLowestToTheHighestByte) {
 TEST(Extent, RefusesWhatReachesBeyondTheAddressSpace) {
   const std::ptrdiff_t far = std::ptrdiff_t{1} << 62;
   Extent extent{};
-  EXPECT_FALSE(extent_of(made({8, {5}, {8}, {far}}), own_end, extent));
-  EXPECT_FALSE(extent_of(made({8, {2, 2}, {far, far + 1}, {1, 50}}), peer_end, extent));
+  EXPECT_FALSE(extent_of(made({8, {5}, {8}, {far}}), local_end, extent));
+  EXPECT_FALSE(extent_of(made({8, {2, 2}, {far, far + 1}, {1, 50}}), remote_end, extent));
 }
 
 /// Seeds of the fuzz cases; a failure names its seed.
@@ -160,7 +160,7 @@ TEST(Shape, MovesWhatTheNaiveLoopMoves) {
     Random random(seed);
     const Strided strided = random_strided(random, 8, 400);
     const Pairs expected = naive_pairs(strided);
-    for (const End lead : {peer_end, own_end}) {
+    for (const End lead : {remote_end, local_end}) {
       const Shape shape = made(strided, lead);
       ASSERT_EQ(pairs_of(shape), expected) << "seed " << seed;
       for (unsigned i = 0; i < shape.dims; ++i) {
@@ -177,12 +177,12 @@ TEST(Shape, MovesWhatTheNaiveLoopMovesWithAnyStrides) {
   for (std::uint64_t seed = 0; seed < cases; ++seed) {
     Random random(seed, 1);
     Strided strided = random_strided(random, 6, 60);
-    for (std::vector<std::ptrdiff_t>* strides : {&strided.peer, &strided.own})
+    for (std::vector<std::ptrdiff_t>* strides : {&strided.remote, &strided.local})
       for (std::ptrdiff_t& stride : *strides)
         if (random.below(2) == 0) stride = static_cast<std::ptrdiff_t>(random.below(33)) - 16;
     const Pairs expected = naive_pairs(strided);
-    ASSERT_EQ(pairs_of(made(strided, peer_end)), expected) << "seed " << seed;
-    ASSERT_EQ(pairs_of(made(strided, own_end)), expected) << "seed " << seed;
+    ASSERT_EQ(pairs_of(made(strided, remote_end)), expected) << "seed " << seed;
+    ASSERT_EQ(pairs_of(made(strided, local_end)), expected) << "seed " << seed;
   }
 }
 
@@ -195,8 +195,8 @@ TEST(Shape, MovesWhatTheNaiveLoopMovesInThirtyTwoDimensions) {
     for (unsigned i = 11; i < 32; ++i)
       if (std::count(strided.count.begin(), strided.count.begin() + i, 2U) > 10)
         strided.count[i] = 1;
-    strided.peer = random_strides(random, strided.element, strided.count, seed % 2 == 0);
-    strided.own = random_strides(random, strided.element, strided.count, seed % 3 == 0);
+    strided.remote = random_strides(random, strided.element, strided.count, seed % 2 == 0);
+    strided.local = random_strides(random, strided.element, strided.count, seed % 3 == 0);
     ASSERT_EQ(pairs_of(made(strided)), naive_pairs(strided)) << "seed " << seed;
   }
 }

@@ -47,11 +47,11 @@ inline Strided random_strided(Random& random, std::size_t dims, std::size_t max)
   }
   for (std::size_t i = strided.count.size(); i > 1; --i)
     std::swap(strided.count[i - 1], strided.count[random.below(i)]);
-  strided.peer = random_strides(random, strided.element, strided.count, random.below(2) == 0);
+  strided.remote = random_strides(random, strided.element, strided.count, random.below(2) == 0);
   // Often the same layout at both ends, which folds.
-  strided.own = random.below(3) == 0
-                    ? strided.peer
-                    : random_strides(random, strided.element, strided.count, random.below(2) == 0);
+  strided.local = random.below(3) == 0 ? strided.remote
+                                       : random_strides(random, strided.element, strided.count,
+                                                        random.below(2) == 0);
   return strided;
 }
 

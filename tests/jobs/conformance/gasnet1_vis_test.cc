@@ -183,8 +183,8 @@ TEST(Gasnet1Vis, Strided) {
       naive_arguments.element = shape.count[0];
       for (std::size_t i = 0; i < levels; ++i) {
         naive_arguments.count.push_back(shape.count[i + 1]);
-        naive_arguments.peer.push_back(static_cast<std::ptrdiff_t>(shape.peer[i]));
-        naive_arguments.own.push_back(static_cast<std::ptrdiff_t>(shape.own[i]));
+        naive_arguments.remote.push_back(static_cast<std::ptrdiff_t>(shape.peer[i]));
+        naive_arguments.local.push_back(static_cast<std::ptrdiff_t>(shape.own[i]));
       }
       call(form, gasnet_puts_bulk, gasnet_puts_nb_bulk, gasnet_puts_nbi_bulk, next(),
            segment_of(next()), shape.peer.data(), round.local.data(), shape.own.data(),

@@ -79,8 +79,8 @@ std::array<std::byte, 8> patterned_word(std::uint64_t seed, std::size_t n) {
 Calls strided_put(gex_TM_t tm, gex_Rank_t peer, const Strided& s, void* to, void* from) {
   const auto call = [=, &s](auto function) {
     return [=, &s](gex_Flags_t flags) {
-      return function(tm, peer, to, s.peer.data(), from, s.own.data(), s.element, s.count.data(),
-                      s.count.size(), flags);
+      return function(tm, peer, to, s.remote.data(), from, s.local.data(), s.element,
+                      s.count.data(), s.count.size(), flags);
     };
   };
   return {call(gex_VIS_StridedPutBlocking), call(gex_VIS_StridedPutNB),
@@ -89,8 +89,8 @@ Calls strided_put(gex_TM_t tm, gex_Rank_t peer, const Strided& s, void* to, void
 Calls strided_get(gex_TM_t tm, gex_Rank_t peer, const Strided& s, void* to, void* from) {
   const auto call = [=, &s](auto function) {
     return [=, &s](gex_Flags_t flags) {
-      return function(tm, to, s.own.data(), peer, from, s.peer.data(), s.element, s.count.data(),
-                      s.count.size(), flags);
+      return function(tm, to, s.local.data(), peer, from, s.remote.data(), s.element,
+                      s.count.data(), s.count.size(), flags);
     };
   };
   return {call(gex_VIS_StridedGetBlocking), call(gex_VIS_StridedGetNB),
@@ -131,10 +131,10 @@ Strided random_strided(Random& random) {
       count = random() % 3 == 0 ? 1 : 1 + random() % std::min<std::size_t>(left, 9);
       left /= count;
     }
-    strided.peer = random_strides(random, strided.element, strided.count);
-    strided.own =
-        random() % 3 == 0 ? strided.peer : random_strides(random, strided.element, strided.count);
-    if (!strided.peer.empty() && !strided.own.empty()) return strided;
+    strided.remote = random_strides(random, strided.element, strided.count);
+    strided.local =
+        random() % 3 == 0 ? strided.remote : random_strides(random, strided.element, strided.count);
+    if (!strided.remote.empty() && !strided.local.empty()) return strided;
   }
 }
 
@@ -558,14 +558,14 @@ TEST(Vis, ThirtyTwoDimensions) {
   for (unsigned i = 0; i < 32; ++i) {
     const std::size_t count = i % 3 == 0 ? 2 : 1;
     strided.count.push_back(count);
-    strided.peer.push_back(stride);
+    strided.remote.push_back(stride);
     stride *= static_cast<std::ptrdiff_t>(count);
   }
   // The own end has them the other way round.
-  strided.own.resize(32);
+  strided.local.resize(32);
   std::ptrdiff_t own = 4;
   for (unsigned i = 32; i-- > 0;) {
-    strided.own[i] = own;
+    strided.local[i] = own;
     own *= static_cast<std::ptrdiff_t>(strided.count[i]);
   }
   const auto bytes = static_cast<std::size_t>(own);

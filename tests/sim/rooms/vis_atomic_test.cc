@@ -21,18 +21,18 @@ using conformance::own_segment;
 using conformance::segment_of;
 
 bool is_native(std::size_t blocks, std::size_t each) {
-  std::vector<void*> peer;
-  std::vector<void*> own;
+  std::vector<void*> remote;
+  std::vector<void*> local;
   const std::size_t stride = 2 * each;
   for (std::size_t i = 0; i < blocks; ++i) {
-    peer.push_back(segment_of(next()) + i * stride);
-    own.push_back(own_segment() + i * stride);
+    remote.push_back(segment_of(next()) + i * stride);
+    local.push_back(own_segment() + i * stride);
   }
   rma::ResolvedTransfer target =
       rma::resolve_transfer(conformance::team(), next(), own_segment(), segment_of(next()),
                             blocks * stride, 0, Call::put_blocking);
-  return vis::is_native(target, vis::BlockList(peer.data(), blocks, each),
-                        vis::BlockList(own.data(), blocks, each), blocks * each, 32 * 1024);
+  return vis::is_native(target, vis::BlockList(remote.data(), blocks, each),
+                        vis::BlockList(local.data(), blocks, each), blocks * each, 32 * 1024);
 }
 
 TEST(VisWay, IsTheNetworksWhereThatTakesNoMoreOperationsThanMessages) {
