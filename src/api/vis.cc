@@ -30,16 +30,17 @@ struct VisCall {
 };
 
 /// `empty`: the call moves nothing whatever its other arguments, so these are not looked at.
-[[gnu::always_inline]] inline VisRequest begin(const VisCall& kind, gex_TM_t tm, gex_Rank_t rank,
-                                               gex_Flags_t flags, bool empty) {
+[[gnu::always_inline]] inline VisRequest request_of(const VisCall& which, gex_TM_t tm,
+                                                    gex_Rank_t rank, gex_Flags_t flags,
+                                                    bool empty) {
   if (checked() && !empty) {
-    const char* call = name_of(kind.call);
+    const char* call = name_of(which.call);
     gex::require_peer(tm, rank, call);
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_VIS, call);
-    const bool has_leaf = kind.direction == Direction::put && kind.form != Form::blocking;
+    const bool has_leaf = which.direction == Direction::put && which.form != Form::blocking;
     gex::require_flags(flags, GEX_FLAG_IMMEDIATE | (has_leaf ? GEX_FLAG_ENABLE_LEAF_LC : 0), call);
   }
-  return {tm, rank, kind.direction, kind.form, flags, kind.call};
+  return {tm, rank, which.direction, which.form, flags, which.call};
 }
 
 /// An array without which the entries that are counted cannot be read.
@@ -64,24 +65,24 @@ BlockList blocks(const List<void*>& list) {
 }
 
 template <class Entry>
-Initiated lists(VisCall kind, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
+Initiated lists(VisCall which, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& destination,
                 const List<Entry>& source, gex_Flags_t flags) {
-  gex::InCall call(kind.call);
-  const VisRequest request = begin(kind, tm, rank, flags, false);
+  gex::InCall call(which.call);
+  const VisRequest request = request_of(which, tm, rank, flags, false);
   const BlockList to = blocks(destination);
   const BlockList from = blocks(source);
   require_array(destination.entries, to.count(), "dstlist", call);
   require_array(source.entries, from.count(), "srclist", call);
-  const bool is_put = kind.direction == Direction::put;
+  const bool is_put = which.direction == Direction::put;
   const Initiated outcome = gex::vis::move_lists(request, is_put ? to : from, is_put ? from : to);
   call.returns(outcome.event_or_no_op());
   return outcome;
 }
 
-Initiated strided(VisCall kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
+Initiated strided(VisCall which, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
                   const StridedEnd& source, std::size_t elemsz, const std::size_t* count,
                   std::size_t levels, gex_Flags_t flags) {
-  gex::InCall call(kind.call);
+  gex::InCall call(which.call);
   bool empty = elemsz == 0;
   if (checked()) {
     if (!empty) require_array(count, levels, "count", call);
@@ -91,8 +92,8 @@ Initiated strided(VisCall kind, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& 
       require_array(source.strides, levels, "srcstrides", call);
     }
   }
-  const VisRequest request = begin(kind, tm, rank, flags, empty);
-  const bool is_put = kind.direction == Direction::put;
+  const VisRequest request = request_of(which, tm, rank, flags, empty);
+  const bool is_put = which.direction == Direction::put;
   const Initiated outcome = gex::vis::move_strided(
       request, is_put ? destination : source, is_put ? source : destination, elemsz, count, levels);
   call.returns(outcome.event_or_no_op());
