@@ -14,9 +14,9 @@ std::vector<shm::PostBoard*> boards_of(const Team& team, const std::vector<gex_R
   const shm::Neighborhood& neighborhood = process().neighborhood;
   std::vector<shm::PostBoard*> boards;
   boards.reserve(members.size());
-  for (const gex_Rank_t rank : members)
+  for (std::size_t i = 0; i < members.size(); ++i)
     boards.push_back(&neighborhood.team_slots().post_board(
-        slots[rank], neighborhood.local_index_of(team.jobrank_of(rank))));
+        slots[i], neighborhood.local_index_of(team.jobrank_of(members[i]))));
   return boards;
 }
 

@@ -29,8 +29,8 @@ inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) no
 
 class Boards {
  public:
-  /// `members`: ranks of the team, rising, this process's among them; `slots`: of all members, by
-  /// rank (shm::TeamSlots).
+  /// `members`: ranks of the team, rising, this process's among them; `slots`: of each of these
+  /// (shm::TeamSlots).
   Boards(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots);
   /// Leaves the own board as that of a slot which is not in use.
   ~Boards();

@@ -40,8 +40,16 @@ struct Announcement {
   std::uint64_t size;          ///< 0: none
   std::uint64_t offset;        ///< as of publish_segment
   std::uint64_t memory_class;  ///< net::MemoryClass
-  std::uint64_t usable;     ///< bytes of memory the host has for segments, as this process sees it
-  ExportedMemory exported;  ///< what opens it in other processes of the host
+  ExportedMemory exported;     ///< what opens it in other processes of the host
+};
+
+/// Each process asks for these in gex_Segment_Attach. It has no more than what differs there: for a
+/// moment each process has those of all ranks of the job.
+struct Wish {
+  std::uint64_t address;
+  std::uint64_t size;    ///< 0: none
+  std::uint64_t offset;  ///< as of publish_segment
+  std::uint64_t usable;  ///< bytes of memory the host has for segments, as this process sees it
   std::int64_t flaw;  ///< GASNET_OK, or the error of arguments with which nothing can be attached
 };
 
@@ -50,7 +58,7 @@ struct Outcome {
   std::int64_t error;
 };
 
-/// One of these, and the segment's key behind it.
+/// One of these, and the segment's key.
 template <class Record>
 struct Keyed {
   Record record;
@@ -59,7 +67,8 @@ struct Keyed {
 
 /// Records that a team's members have exchanged: all that were given, those of one member together.
 /// They are read where they have come, so that a large team takes no further memory.
-template <class Record>
+/// `has_keys`: there is room for the keys of segments.
+template <class Record, bool has_keys = true>
 class KeyedExchange {
  public:
   KeyedExchange(Team& team, std::span<const Keyed<Record>> mine, const char* call)
@@ -91,16 +100,19 @@ class KeyedExchange {
   // As sent: the record, whether there is a key, and room for it.
   static constexpr std::size_t has_key_at = sizeof(Record);
   static constexpr std::size_t key_at = has_key_at + sizeof(std::uint64_t);
-  static std::size_t stride() noexcept { return key_at + process().network.key_bytes; }
+  static std::size_t stride() noexcept {
+    return has_keys ? key_at + process().network.key_bytes : sizeof(Record);
+  }
 
   static std::vector<std::byte> pack(std::span<const Keyed<Record>> mine) {
     std::vector<std::byte> sent(mine.size() * stride());
     std::byte* to = sent.data();
     for (const Keyed<Record>& each : mine) {
-      const std::uint64_t has_key = each.key.empty() ? 0 : 1;
       std::memcpy(to, &each.record, sizeof(Record));
-      std::memcpy(to + has_key_at, &has_key, sizeof has_key);
-      std::ranges::copy(each.key, to + key_at);
+      if (const std::uint64_t has_key = each.key.empty() ? 0 : 1; has_keys) {
+        std::memcpy(to + has_key_at, &has_key, sizeof has_key);
+        std::ranges::copy(each.key, to + key_at);
+      }
       to += stride();
     }
     return sent;
@@ -109,7 +121,7 @@ class KeyedExchange {
     Keyed<Record> each;
     std::uint64_t has_key = 0;
     std::memcpy(&each.record, bytes.data(), sizeof(Record));
-    std::memcpy(&has_key, bytes.data() + has_key_at, sizeof has_key);
+    if (has_keys) std::memcpy(&has_key, bytes.data() + has_key_at, sizeof has_key);
     if (has_key != 0) each.key = bytes.subspan(key_at);
     return each;
   }
@@ -210,8 +222,7 @@ void open_all(gex_Client_t client, const KeyedExchange<Announcement>& all) {
 
 /// Returns what this process announces of that endpoint, which may have no segment.
 Announcement announcement_of(const _gex_EP& endpoint) {
-  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, net::host_memory, 0, {},
-                    GASNET_OK};
+  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, net::host_memory, {}};
   if (const gex_Segment_t segment = endpoint.segment) {
     mine.address = reinterpret_cast<std::uint64_t>(segment->address);
     mine.size = segment->size;
@@ -223,17 +234,19 @@ Announcement announcement_of(const _gex_EP& endpoint) {
   return mine;
 }
 
+using Wishes = KeyedExchange<Wish, false>;
+
 /// Returns true if every host has the memory for what its processes ask. All processes come to the
 /// same answer; of a host that has not, the first process warns.
-bool all_hosts_have_room(const KeyedExchange<Announcement>& announcements) {
+bool all_hosts_have_room(const Wishes& wishes) {
   bool room = true;
   for (const job::RankSet& ranks : process().placement.hosts()) {
     std::uint64_t asked = 0;
     std::uint64_t usable = UINT64_MAX;
     for (const gex_Rank_t rank : ranks) {
-      const Announcement announced = announcements.of(rank).record;
-      asked += announced.size;
-      usable = std::min(usable, announced.usable);
+      const Wish wish = wishes.of(rank).record;
+      asked += wish.size;
+      usable = std::min(usable, wish.usable);
     }
     if (asked <= usable) continue;
     room = false;
@@ -307,32 +320,32 @@ Attaching begin_attach(Team& team, std::uintptr_t size) {
 /// GASNET_OK, or the error with which the attach has ended.
 int announce_sizes(Attaching& own, std::uint64_t usable, int flaw) {
   Team& team = own.team;
-  Keyed<Announcement> mine{announcement_of(*team.endpoint), {}};
-  mine.record.size = own.size;
-  mine.record.usable = usable;
-  mine.record.flaw = flaw;
-  const KeyedExchange<Announcement> announcements(team, {&mine, 1}, attach_call);
-  if (!announcements.has_one_of_each())
-    fatal("%s: a member is in another collective call", attach_call);
-  const auto is_flawed = [](const Keyed<Announcement>& announced) {
-    return announced.record.flaw != GASNET_OK;
-  };
-  if (announcements.any(is_flawed)) {
+  const Announcement segment = announcement_of(*team.endpoint);
+  const Keyed<Wish> mine{{segment.address, own.size, segment.offset, usable, flaw}, {}};
+  const Wishes wishes(team, {&mine, 1}, attach_call);
+  if (!wishes.has_one_of_each()) fatal("%s: a member is in another collective call", attach_call);
+  if (wishes.any([](const Keyed<Wish>& wish) { return wish.record.flaw != GASNET_OK; })) {
     own.give_back();
     return flaw != GASNET_OK ? flaw : GASNET_ERR_RESOURCE;
   }
-  if (!all_hosts_have_room(announcements)) return own.refuse();
+  if (!all_hosts_have_room(wishes)) return own.refuse();
   if (own.segment != nullptr && own.segment->shared && env::boolean(env::Variable::segment_commit))
     own.error = process().neighborhood.commit_segment(shared_offset(*own.segment), own.size);
   share_in_neighborhood(team, [&](gex_Rank_t rank) {
-    const Announcement announced = announcements.of(rank).record;
-    return AttachedSegment{announced.address,
-                           announced.size,
-                           static_cast<net::MemoryClass>(announced.memory_class),
-                           {}};
+    const Wish wish = wishes.of(rank).record;
+    return AttachedSegment{wish.address, wish.size, net::host_memory, {}};
   });
-  announcements.for_each(
-      [&](const Keyed<Announcement>& announced) { record(team.client, announced, attach_call); });
+  for (gex_Rank_t rank = 0; rank < team.size; ++rank) {
+    const Wish wish = wishes.of(rank).record;
+    const Announcement announced{team.jobrank_of(rank),
+                                 team.endpoint_of(rank),
+                                 wish.address,
+                                 wish.size,
+                                 wish.offset,
+                                 net::host_memory,
+                                 {}};
+    record(team.client, {announced, {}}, attach_call);
+  }
   refresh_displacements();
   return GASNET_OK;
 }

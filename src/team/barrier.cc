@@ -66,9 +66,9 @@ void TeamBarrier::watch_neighborhood(const team::BarrierPlan& plan) {
   for (std::size_t i = 0; i < plan.near.size(); ++i) {
     const gex_Rank_t member = plan.near[i];
     const std::uint32_t index = neighborhood.local_index_of(team_.jobrank_of(member));
-    flags_.push_back(&shared.barrier_flag(slots_[member], kind_, index));
+    flags_.push_back(&shared.barrier_flag(slots_[i], kind_, index));
     const bool leads = has_groups ? i % group_size == 0 : i == 0;
-    if (leads) group_flags_.push_back(&shared.group_flag(slots_[member], kind_, index));
+    if (leads) group_flags_.push_back(&shared.group_flag(slots_[i], kind_, index));
     if (member != team_.rank) continue;
     place_ = static_cast<std::uint32_t>(i);
     own_flag_ = flags_.back();
@@ -77,7 +77,7 @@ void TeamBarrier::watch_neighborhood(const team::BarrierPlan& plan) {
   if (has_groups) return;
   done_flag_ = group_flags_.front();
   const gex_Rank_t lowest = plan.near.front();
-  stage_ = &shared.barrier_stage(slots_[lowest], kind_,
+  stage_ = &shared.barrier_stage(slots_.front(), kind_,
                                  neighborhood.local_index_of(team_.jobrank_of(lowest)));
 }
 
@@ -367,8 +367,10 @@ void TeamBarrier::spread(const Arrival& arrival) noexcept {
 std::vector<gex_Rank_t> TeamBarrier::some_beside(gex_Rank_t lowest, unsigned turn) const noexcept {
   constexpr std::size_t some = 4;
   std::vector<gex_Rank_t> members;
-  for (gex_Rank_t member = lowest; member < team_.size; ++member)
-    if (may_act_for(team_.jobrank_of(member), lowest)) members.push_back(member);
+  for (const gex_Rank_t jobrank : process().placement.neighborhood_of(team_.jobrank_of(lowest)))
+    if (const gex_Rank_t member = team_.rank_of(jobrank); member != GEX_RANK_INVALID)
+      members.push_back(member);
+  std::ranges::sort(members);
   const std::size_t first = some * turn % members.size();
   std::rotate(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(first), members.end());
   members.resize(std::min(some, members.size()));

@@ -58,8 +58,8 @@ class TeamBarrier {
 
   using Kind = shm::BarrierKind;
 
-  /// `slots`: of the members, by rank (shm::TeamSlots), or none: messages among all. One of each
-  /// kind for a member, which may make it later than others do.
+  /// `slots`: of the members of the neighborhood, by rank (shm::TeamSlots), or none: messages among
+  /// all. One of each kind for a member, which may make it later than others do.
   TeamBarrier(Team& team, std::vector<std::uint32_t> slots, Kind kind);
   /// Leaves what members share as it is (TeamSlots::release).
   ~TeamBarrier();
@@ -105,8 +105,11 @@ class TeamBarrier {
   team::BarrierShape shape() const noexcept { return shape_; }
   /// Returns true if what a neighborhood shares of its team's barriers is in this member's slot.
   bool has_stages() const noexcept { return stage_ != nullptr && place_ == 0; }
-  /// Returns the members' slots, by rank; empty: messages.
+  /// Returns the slots of the neighborhood's members, by rank; empty: messages.
   const std::vector<std::uint32_t>& slots() const noexcept { return slots_; }
+  std::uint32_t own_slot() const noexcept {
+    return slots_.empty() ? shm::TeamSlots::none : slots_[place_];
+  }
   const Team& team() const noexcept { return team_; }
   /// The number of the last that this member has arrived at. Relaxed; any thread.
   std::uint32_t started() const noexcept { return started_.load(std::memory_order_relaxed); }

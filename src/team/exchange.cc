@@ -28,9 +28,9 @@ constinit am::Internal spread_message{"team exchange: spread"};
 
 /// Limit of a member's block: what it publishes of all its endpoints takes some kilobytes.
 constexpr std::size_t max_block = std::size_t{64} << 10;
-/// Limit of the blocks of all members of the largest team together.
+/// Limit of the blocks of all members of the largest team together, as they are sent.
 std::size_t max_blocks() noexcept {
-  return std::size_t{gex_proc_.jobsize} * max_endpoints * (max_block + sizeof(std::uint32_t));
+  return 1 + std::size_t{gex_proc_.jobsize} * max_endpoints * (max_block + sizeof(std::uint32_t));
 }
 
 /// One stream of bytes that arrives in parts, in any order.
@@ -107,6 +107,8 @@ void send_parts(Team& team, gex_Rank_t to, const am::Internal& kind, std::uint32
                 std::span<const std::byte> bytes) {
   const gex_Rank_t jobrank = team.jobrank_of(to);
   const std::size_t limit = am::max_medium(jobrank);
+  if (bytes.size() > UINT32_MAX)
+    fatal("a team exchange of %zu bytes; the limit is %u", bytes.size(), UINT32_MAX);
   std::size_t offset = 0;
   do {
     const std::size_t size = std::min(limit, bytes.size() - offset);
@@ -150,26 +152,6 @@ void on_spread(gex_Token_t token, const PartFields& part, void* payload,
                                          max_blocks());
 }
 
-void append(std::vector<std::byte>& packed, std::span<const std::byte> block) {
-  const auto size = static_cast<std::uint32_t>(block.size());
-  const std::size_t at = packed.size();
-  packed.resize(at + sizeof size + block.size());
-  std::memcpy(packed.data() + at, &size, sizeof size);
-  if (size != 0) std::memcpy(packed.data() + at + sizeof size, block.data(), size);
-}
-
-/// Takes a block off the front of what is packed; ends the job if there is none.
-std::span<const std::byte> take_block(std::span<const std::byte>& packed) {
-  std::uint32_t size = 0;
-  if (packed.size() < sizeof size) fatal("a team exchange came incomplete");
-  std::memcpy(&size, packed.data(), sizeof size);
-  packed = packed.subspan(sizeof size);
-  if (size > packed.size()) fatal("a team exchange came incomplete");
-  const auto block = packed.first(size);
-  packed = packed.subspan(size);
-  return block;
-}
-
 /// Ends the job unless that member may have sent what was assembled.
 void require_sender(const Team& team, gex_Rank_t rank, const Assembly& assembly) noexcept {
   if (rank >= team.size)
@@ -183,16 +165,22 @@ Op op_of(const Team& team, std::uint32_t number) noexcept {
   return Op::with_team(OpKind::agreement, 0, team.id(), number + 1);
 }
 
+/// Ends the job unless that are the packed blocks of so many members.
+void append_packed(Blocks& blocks, const Assembly& assembly, std::size_t count) {
+  if (!blocks.append_packed(assembly.bytes, count, max_block))
+    fatal("rank %u: a team exchange that is malformed, or not of %zu blocks of up to %zu bytes",
+          assembly.source, count, max_block);
+}
+
 /// Waits for what a member's children have gathered, and returns it behind the own block.
-std::vector<std::byte> gather(const Team& team, std::uint32_t number,
-                              std::span<const std::byte> mine) {
+Blocks gather(const Team& team, std::uint32_t number, std::span<const std::byte> mine) {
   const ExchangeTree tree(team.size);
   const std::size_t children = tree.children(team.rank);
   const Key key{team.id(), team.endpoint->address(), number};
   Pending& all = pending();
-  std::vector<std::byte> packed;
-  append(packed, mine);
-  if (children == 0) return packed;
+  Blocks blocks;
+  blocks.append(mine);
+  if (children == 0) return blocks;
   wait_until([&]() noexcept { return op_of(team, number); },
              [&]() noexcept {
                const OptionalGuard guard(all.lock, true);
@@ -213,20 +201,13 @@ std::vector<std::byte> gather(const Team& team, std::uint32_t number,
     if (child == 0 || ExchangeTree::parent(child) != team.rank)
       fatal("rank %u: a part of a team exchange that is not for rank %u of the team",
             assembly.source, team.rank);
-    std::span<const std::byte> rest = assembly.bytes;
-    for (gex_Rank_t r = child; r < tree.end(child); ++r)
-      if (take_block(rest).size() > max_block)
-        fatal("rank %u: more than %zu bytes of rank %u in a team exchange", assembly.source,
-              max_block, r);
-    if (!rest.empty())
-      fatal("rank %u: a team exchange of more ranks than it has gathered from", assembly.source);
-    packed.insert(packed.end(), assembly.bytes.begin(), assembly.bytes.end());
+    append_packed(blocks, assembly, tree.end(child) - child);
   }
-  return packed;
+  return blocks;
 }
 
 /// Waits for the whole from a member's parent.
-std::vector<std::byte> receive(const Team& team, std::uint32_t number) {
+Assembly receive(const Team& team, std::uint32_t number) {
   const Key key{team.id(), team.endpoint->address(), number};
   Pending& all = pending();
   wait_until([&]() noexcept { return op_of(team, number); },
@@ -239,17 +220,10 @@ std::vector<std::byte> receive(const Team& team, std::uint32_t number) {
   const OptionalGuard guard(all.lock, true);
   auto spread = all.spreading.extract(key);
   require_sender(team, ExchangeTree::parent(team.rank), spread.mapped());
-  return std::move(spread.mapped().bytes);
+  return std::move(spread.mapped());
 }
 
 }  // namespace
-
-Blocks::Blocks(std::vector<std::byte> packed, std::size_t count) : packed_(std::move(packed)) {
-  blocks_.reserve(count);
-  std::span<const std::byte> rest = packed_;
-  while (blocks_.size() < count) blocks_.push_back(take_block(rest));
-  if (!rest.empty()) fatal("a team exchange brought blocks of more than %zu ranks", count);
-}
 
 Blocks exchange(Team& team, std::span<const std::byte> mine) {
   Team* const members[1] = {&team};
@@ -265,30 +239,34 @@ Blocks exchange(std::span<Team* const> local_members, std::span<const std::byte>
   std::ranges::sort(members, {}, [](const Team* team) { return team->rank; });
   const ExchangeTree tree(members.front()->size);
   if (members.front()->size == 1) {
-    std::vector<std::byte> whole;
-    append(whole, mine);
-    return {std::move(whole), 1};
+    Blocks whole;
+    whole.append(mine);
+    return whole;
   }
   std::uint32_t number = 0;
   for (Team* team : members) number = team->exchanges.begin();
   exchanges_begun.fetch_add(members.size(), std::memory_order_relaxed);
 
-  std::vector<std::byte> whole;
+  Blocks whole;
+  std::vector<std::byte> packed;
   for (auto team = members.rbegin(); team != members.rend(); ++team) {
-    std::vector<std::byte> packed = gather(**team, number, mine);
+    Blocks blocks = gather(**team, number, mine);
+    packed = blocks.pack();
     if ((*team)->rank == 0)
-      whole = std::move(packed);
+      whole = std::move(blocks);
     else
       send_parts(**team, ExchangeTree::parent((*team)->rank), gather_message, number, packed);
   }
+  Assembly received;
   for (Team* team : members) {
-    if (team->rank != 0) whole = receive(*team, number);
+    if (team->rank != 0) received = receive(*team, number);
     tree.for_each_child(team->rank, [&](gex_Rank_t child) {
-      send_parts(*team, child, spread_message, number, whole);
+      send_parts(*team, child, spread_message, number, team->rank == 0 ? packed : received.bytes);
     });
   }
   for (Team* team : members) team->exchanges.end();
-  return {std::move(whole), members.front()->size};
+  if (whole.size() == 0) append_packed(whole, received, members.front()->size);
+  return whole;
 }
 
 ExchangeCounts exchange_counts() noexcept {

@@ -3,35 +3,17 @@
 //
 // The exchanges that team creation and publication stand on. Blocks go up a tree (exchange_tree.h),
 // whose inner members pass on what their subtrees have given, and the whole comes down it; blocks
-// may differ in size by rank. So no member sends the whole more often than it has children.
+// may differ in size by rank. So no member sends the whole more often than it has children. Blocks
+// are sent packed (blocks.h), and what all members agree on takes next to nothing.
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "core/team.h"
+#include "team/blocks.h"
 
 namespace gex::team {
-
-/// The contribution of each rank of a team, in rank order.
-class Blocks {
- public:
-  /// `packed`: each block behind its size, `count` of them, in rank order. Ends the job if these
-  /// are not so many.
-  Blocks(std::vector<std::byte> packed, std::size_t count);
-  Blocks(Blocks&&) = default;
-  Blocks& operator=(Blocks&&) = default;
-
-  std::size_t size() const noexcept { return blocks_.size(); }
-  std::span<const std::byte> operator[](std::size_t rank) const noexcept { return blocks_[rank]; }
-  auto begin() const noexcept { return blocks_.begin(); }
-  auto end() const noexcept { return blocks_.end(); }
-
- private:
-  std::vector<std::byte> packed_;
-  std::vector<std::span<const std::byte>> blocks_;
-};
 
 /// Collective over `team`, from client context; also a barrier.
 Blocks exchange(Team& team, std::span<const std::byte> mine);

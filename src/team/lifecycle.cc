@@ -5,7 +5,6 @@
 #include <cstring>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/error.h"
@@ -90,12 +89,12 @@ Blocks complete_team(std::span<Team* const> local_members) {
   if (plan.has_flag[first.rank])
     mine.slot = neighborhood.team_slots().reserve(neighborhood.usable_team_slots());
   auto blocks = exchange(local_members, bytes_of(mine));
-  std::vector<std::uint32_t> slots;
   bool has_all = plan.shape != BarrierShape::messages;
-  for (gex_Rank_t r = 0; r < first.size; ++r) {
-    slots.push_back(value_of<Completion>(blocks[r]).slot);
-    has_all = has_all && (!plan.has_flag[r] || slots[r] != shm::TeamSlots::none);
-  }
+  for (gex_Rank_t r = 0; r < first.size && has_all; ++r)
+    has_all = !plan.has_flag[r] || value_of<Completion>(blocks[r]).slot != shm::TeamSlots::none;
+  std::vector<std::uint32_t> slots;
+  for (const gex_Rank_t member : plan.near)
+    slots.push_back(value_of<Completion>(blocks[member]).slot);
   if (!has_all) {
     release_slot(mine.slot, false);
     slots.clear();
@@ -148,41 +147,39 @@ std::size_t split(gex_TM_t* new_team, Team& parent, int color, int key, void* sc
     std::int32_t color;
     std::int32_t key;
     std::uint32_t number;  ///< of the new team, if this member leads it
-    gex_Rank_t parent_rank;
-    gex_Rank_t jobrank;
-    std::uint32_t endpoint;
     std::uint64_t scratch_size;
+  };
+  struct Member {
+    std::int32_t key;
+    gex_Rank_t parent_rank;
   };
   const gex_Memvec_t memory = (flags & GEX_FLAG_TM_NO_SCRATCH) == 0
                                   ? gex_Memvec_t{scratch, scratch_size}
                                   : gex_Memvec_t{nullptr, 0};
-  const Choice mine{new_team != nullptr,    color,         key,
-                    next_number++,          parent.rank,   gex_proc_.jobrank,
-                    parent.endpoint->index, memory.gex_len};
+  const Choice mine{new_team != nullptr, color, key, next_number++, memory.gex_len};
   const std::uint32_t made_as = next_team_of(parent);
   const auto blocks = exchange(parent, bytes_of(mine));
   if (new_team == nullptr) return 0;
 
-  std::vector<Choice> members;
-  for (const auto& block : blocks) {
-    const auto choice = value_of<Choice>(block);
+  std::vector<Member> members;
+  for (gex_Rank_t r = 0; r < parent.size; ++r) {
+    const auto choice = value_of<Choice>(blocks[r]);
     if (choice.member == 0 || choice.color != color) continue;
     if (choice.scratch_size != mine.scratch_size)
       fatal("gex_TM_Split: members of color %d give %zu and %zu bytes of scratch", color,
             memory.gex_len, static_cast<std::size_t>(choice.scratch_size));
-    members.push_back(choice);
+    members.push_back({choice.key, r});
   }
-  std::stable_sort(members.begin(), members.end(), [](const Choice& a, const Choice& b) {
-    return std::tie(a.key, a.parent_rank) < std::tie(b.key, b.parent_rank);
-  });
+  std::ranges::stable_sort(members, {}, &Member::key);
   std::vector<gex_EP_Location_t> locations;
   gex_Rank_t own = 0;
-  for (const Choice& member : members) {
+  for (const Member& member : members) {
     if (member.parent_rank == parent.rank) own = static_cast<gex_Rank_t>(locations.size());
-    locations.push_back({member.jobrank, static_cast<gex_EP_Index_t>(member.endpoint)});
+    locations.push_back(parent.location_of(member.parent_rank));
   }
+  const auto number = value_of<Choice>(blocks[members.front().parent_rank]).number;
   Team* team = Team::create(parent.client, parent.endpoint, TeamMembers(locations), own, flags,
-                            identity_of(locations.front(), members.front().number));
+                            identity_of(locations.front(), number));
   show_origin(*team, parent, Call::split, made_as);
   team->scratch = memory;
   complete_team({&team, 1});
@@ -301,11 +298,10 @@ void set_end_hook(void (*end)(Team& team) noexcept) noexcept {
 
 int destroy(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   const std::uint8_t nothing = 0;
-  const auto& slots = barrier_of(team).slots();
-  const std::uint32_t slot = slots.empty() ? shm::TeamSlots::none : slots[team.rank];
+  const std::uint32_t slot = barrier_of(team).own_slot();
   // Clients quiesce a team by a barrier over itself. A member that has left it must not take its
   // flag back before the others have seen it; messages cannot be taken back.
-  const bool has_slots = !slots.empty();
+  const bool has_slots = !barrier_of(team).slots().empty();
   const bool has_stages = barrier_of(team).has_stages();
   if ((flags & GEX_FLAG_GLOBALLY_QUIESCED) == 0 || has_slots) exchange(team, bytes_of(nothing));
   the_end_hook(team);
