@@ -28,6 +28,8 @@ class Congestion {
     std::size_t max;                             ///< bytes
     bool delay_counts;                           ///< over a real network
     std::size_t waiting = std::size_t{1} << 20;  ///< bytes that may wait on the way
+
+    bool operator==(const Settings&) const = default;
   };
 
   Congestion() noexcept : Congestion({1 << 20, 1 << 12, 1 << 20, false}) {}

@@ -37,6 +37,8 @@ struct PeerSettings {
   std::size_t first_window = 0;  ///< until it has reported its own
   Congestion::Settings congestion{};
   bool is_paced = false;  ///< the network may have a short queue
+
+  bool operator==(const PeerSettings&) const = default;
 };
 
 }  // namespace gex::net::udp

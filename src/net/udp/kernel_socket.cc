@@ -120,19 +120,25 @@ KernelSocket::~KernelSocket() {
   close(descriptor_);
 }
 
+/// Leaves the reason in errno.
+bool KernelSocket::bind_to(const Address& address, unsigned port) {
+  const Address wanted = address.with_port(static_cast<std::uint16_t>(port));
+  if (::bind(descriptor_, wanted.data(), wanted.length()) != 0) return false;
+  socklen_t length = Address::max_length;
+  getsockname(descriptor_, address_.data(), &length);
+  address_.set_length(length);
+  return true;
+}
+
 bool KernelSocket::bind(const SocketOptions& options, std::string& error) {
   if (options.bind.family() == AF_INET6) set_option(descriptor_, IPPROTO_IPV6, IPV6_V6ONLY, 1);
   let_none_be_cut(descriptor_, options.bind.family());
   const unsigned first = options.bind.port();
   const unsigned last = std::max<unsigned>(first, options.last_port);
+  if (first == 0 && options.preferred_port != 0 && bind_to(options.bind, options.preferred_port))
+    return true;
   for (unsigned port = first; port <= last; ++port) {
-    const Address wanted = options.bind.with_port(static_cast<std::uint16_t>(port));
-    if (::bind(descriptor_, wanted.data(), wanted.length()) == 0) {
-      socklen_t length = Address::max_length;
-      getsockname(descriptor_, address_.data(), &length);
-      address_.set_length(length);
-      return true;
-    }
+    if (bind_to(options.bind, port)) return true;
     if (errno != EADDRINUSE && errno != EACCES) break;
   }
   error = "cannot bind to " + options.bind.host_text();

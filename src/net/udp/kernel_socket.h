@@ -21,6 +21,8 @@ namespace gex::net::udp {
 struct SocketOptions {
   Address bind;                 ///< where from and to; port 0: the kernel chooses one
   std::uint16_t last_port = 0;  ///< not 0: the first free one from the port of `bind` to this
+  /// Not 0: where the kernel would choose, this one is tried first.
+  std::uint16_t preferred_port = 0;
   const char* ports_variable = "GEX_UDP_PORTS";        ///< that names these, for messages
   std::size_t receive_buffer = std::size_t{16} << 20;  ///< wanted, in bytes as the kernel counts
   std::size_t send_buffer = std::size_t{4} << 20;
@@ -64,6 +66,7 @@ class KernelSocket final : public Socket {
 
  private:
   explicit KernelSocket(int descriptor) noexcept;
+  bool bind_to(const Address& address, unsigned port);
   bool bind(const SocketOptions& options, std::string& error);
   void set_buffers(const SocketOptions& options);
   void probe(const SocketOptions& options);

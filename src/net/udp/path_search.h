@@ -36,6 +36,8 @@ struct PathLimits {
   std::uint32_t start = 0;  ///< until more is known
   std::uint32_t max = 0;    ///< that the interface takes
   std::uint32_t headers = 0;
+
+  bool operator==(const PathLimits&) const = default;
 };
 
 class PathSearch {

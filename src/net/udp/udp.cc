@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/env_grammar.h"
+#include "job/rank_numbers.h"
 #include "net/host_addresses.h"
 #include "net/kit/channel_buffers.h"
 #include "net/kit/lanes.h"
@@ -27,6 +28,7 @@
 #include "net/udp/lanes.h"
 #include "net/udp/lossy_socket.h"
 #include "net/udp/path.h"
+#include "net/udp/port_rule.h"
 #include "net/udp/receive_room.h"
 #include "net/udp/seal.h"
 #include "net/udp/settings.h"
@@ -65,11 +67,14 @@ struct Offer {
 
 /// The block that they exchange of their sockets.
 struct Opened {
-  Address address;  ///< without a port, so that ranks of a host have the same
-  std::uint16_t ports[Lanes::max_lanes];
+  /// Without a port, and ports without the rank, so that ranks of a host have the same.
+  Address address;
+  std::uint16_t distances[Lanes::max_lanes];
   std::uint64_t receive_buffer;
 
-  Address address_of(std::uint32_t lane) const noexcept { return address.with_port(ports[lane]); }
+  Address address_of(std::uint32_t rank, std::uint32_t lane) const noexcept {
+    return address.with_port(port_at(distances[lane], rank));
+  }
 };
 
 /// Where a rank receives, and why there.
@@ -165,6 +170,16 @@ std::uint32_t first_elsewhere(const Host& host) {
   return rank;
 }
 
+PlaceOnHost own_place(const Host& host, std::uint32_t lanes) {
+  PlaceOnHost place{.host = host.host_of(host.rank), .ranks = 0, .index = 0, .lanes = lanes};
+  for (std::uint32_t rank = 0; rank < host.size; ++rank) {
+    if (host.host_of(rank) != place.host) continue;
+    ++place.ranks;
+    if (rank < host.rank) ++place.index;
+  }
+  return place;
+}
+
 /// Settings of the protocol alone.
 bool read_memory(const Host& host, std::size_t& memory, std::string& error) {
   const std::string text(text_of(host, "GEX_UDP_MEMORY"));
@@ -191,7 +206,7 @@ std::unique_ptr<Socket> open_socket(const Host& host, const SocketOptions& optio
   std::unique_ptr<KernelSocket> kernel_socket = KernelSocket::open(options, error);
   if (kernel_socket == nullptr) return nullptr;
   if (lane == 0) own.address = kernel_socket->address().with_port(0);
-  own.ports[lane] = kernel_socket->address().port();
+  own.distances[lane] = distance_of(kernel_socket->address().port(), host.rank);
   own.receive_buffer = kernel_socket->limits().receive_buffer;
   const std::string text(text_of(host, "GEX_UDP_FAULTS"));
   if (text.empty()) return kernel_socket;
@@ -214,10 +229,11 @@ PathLimits path_limits(int family, std::size_t max) {
           .headers = static_cast<std::uint32_t>(headers)};
 }
 
-PeerSettings settings_of(const Opened& opened, const Socket& socket, bool is_near,
-                         std::uint32_t ranks) {
+/// Settings of the ranks of a host, by one of them.
+PeerSettings settings_of(const Opened& opened, std::uint32_t rank, const Socket& socket,
+                         bool is_near, std::uint32_t ranks) {
   PeerSettings peer;
-  peer.address = opened.address_of(0);
+  peer.address = opened.address_of(rank, 0);
   peer.datagram = socket.max_datagram(peer.address);
   // All of a host's own addresses are reached over its loopback.
   constexpr std::size_t loopback_datagram = 60'000;
@@ -245,14 +261,20 @@ class Directory final : public PeerDirectory {
   /// `opened`: of all ranks; it stays valid.
   Directory(const Host& host, const Opened* opened, const Socket& socket)
       : host_(host), opened_(opened) {
+    std::vector<std::uint32_t> kinds;
     for (std::uint32_t rank = 0; rank < host.size; ++rank) {
       const std::uint32_t number = host.host_of(rank);
       // Hosts are numbered in the order of their lowest ranks.
-      if (number < of_hosts_.size()) continue;
+      if (number < kinds.size()) continue;
       const bool is_near = number == host.host_of(host.rank);
-      of_hosts_.push_back(udp::settings_of(opened[rank], socket, is_near, host.size));
+      PeerSettings peer = udp::settings_of(opened[rank], rank, socket, is_near, host.size);
+      peer.address = {};
+      const auto found = std::ranges::find(kinds_, peer);
+      kinds.push_back(static_cast<std::uint32_t>(found - kinds_.begin()));
+      if (found == kinds_.end()) kinds_.push_back(peer);
     }
-    bounds_ = PeerBounds::of(of_hosts_);
+    kind_of_host_ = job::RankNumbers(kinds);
+    bounds_ = PeerBounds::of(kinds_);
   }
   /// The peers of another lane than the first.
   Directory(const Directory& first, std::uint32_t lane) : Directory(first) { lane_ = lane; }
@@ -260,8 +282,8 @@ class Directory final : public PeerDirectory {
   std::size_t ranks() const noexcept override { return host_.size; }
   PeerBounds bounds() const noexcept override { return bounds_; }
   PeerSettings settings_of(std::uint32_t rank) const override {
-    PeerSettings peer = of_hosts_[host_.host_of(rank)];
-    peer.address = opened_[rank].address_of(lane_);
+    PeerSettings peer = kinds_[kind_of_host_[host_.host_of(rank)]];
+    peer.address = opened_[rank].address_of(rank, lane_);
     peer.session = session_of(rank);
     return peer;
   }
@@ -270,7 +292,9 @@ class Directory final : public PeerDirectory {
  private:
   const Host& host_;
   const Opened* opened_;
-  std::vector<PeerSettings> of_hosts_;
+  /// Most hosts have equal settings: they are kept once, without addresses.
+  std::vector<PeerSettings> kinds_;
+  job::RankNumbers kind_of_host_;
   PeerBounds bounds_;
   std::uint32_t lane_ = 0;
 };
@@ -346,12 +370,19 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   wanted.socket.bind = place.address.with_port(wanted.first_port);
   wanted.socket.connects = true;
   std::vector<Lanes::Parts> parts(lanes);
-  for (std::uint32_t lane = 0; lane < lanes && error.empty(); ++lane)
+  const std::optional<PortRange> ports = one_host ? std::nullopt : system_ports();
+  const PlaceOnHost on_host = ports ? own_place(host, lanes) : PlaceOnHost{};
+  for (std::uint32_t lane = 0; lane < lanes && error.empty(); ++lane) {
+    if (ports) wanted.socket.preferred_port = preferred_port(*ports, host.cookie, on_host, lane);
+    if (is_reserved_by_system(wanted.socket.preferred_port)) wanted.socket.preferred_port = 0;
     parts[lane].socket = open_socket(host, wanted.socket, lane, own, error);
+  }
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
   const auto* const opened = static_cast<const Opened*>(host.exchange_shared(&own, sizeof own));
   // To all other hosts it is the same interface.
-  if (!one_host) error = why_too_narrow(own.address_of(0), opened[elsewhere].address_of(0));
+  if (!one_host)
+    error =
+        why_too_narrow(own.address_of(host.rank, 0), opened[elsewhere].address_of(elsewhere, 0));
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
 
   const Directory directory(host, opened, *parts[0].socket);

@@ -37,13 +37,12 @@ MAX_OF_NEIGHBOR = 1.5
 HEAP = re.compile(r"^rank (\d+): heap: (\d+) bytes$", re.MULTILINE)
 # Ranks with which heaps are compared, and what a rank may keep of one more to which it sends nothing.
 FEW_RANKS = 32
-MAX_OF_PEER = 16
-# Bytes that gexrun sends to hosts, in messages with a header and a seal: two of each rank, which are the port
-# of its socket, some of each host, and settings of the job.
+MAX_OF_PEER = 8
+# Bytes that gexrun sends to hosts, in messages with a header and a seal: some of each host, and settings of
+# the job; none of each rank, since the ports of their sockets follow one another.
 SENT = re.compile(r"^gexrun: (\d+) connections; .* sent (\d+) messages \((\d+) of exchanges\), (\d+) bytes$",
                   re.MULTILINE)
 FRAME = 64
-OF_RANK = 2
 OF_HOST = 20
 OF_JOB = 350
 # What one rank gives to the exchanges that start a job, in the mean.
@@ -222,7 +221,7 @@ def check_root(folder, ranks):
     links, messages, exchanges, sent = (int(number) for number in found.groups())
     check(links == hosts, f"gexrun has {links} connections to {hosts} hosts")
     check(exchanges <= 25 * links, f"gexrun has sent {exchanges} messages of exchanges to {links} hosts")
-    most = links * (OF_RANK * ranks + OF_HOST * hosts + OF_JOB)
+    most = links * (OF_HOST * hosts + OF_JOB)
     check(sent - FRAME * messages <= most,
           f"gexrun has sent {sent} bytes in {messages} messages to {links} hosts, more than {most} but for headers")
 
