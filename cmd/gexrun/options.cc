@@ -24,7 +24,7 @@ constexpr const char* usage =
 Runs PROGRAM as a job of N ranks, on this machine or on several, and exits with the status of the
 first rank that fails, or 0.
 
-  -n, -np, --ranks N     number of ranks, 1 to 131072
+  -n, -np, --ranks N     number of ranks, 1 to 1048576
       --conduit C        network of the job (sets GEX_CONDUIT; gexinfo lists what there is)
       --hosts LIST       run on these hosts, NAME or NAME:SLOTS each, separated by commas: each
                          takes as many ranks as it has slots (1 if not given). Without it:

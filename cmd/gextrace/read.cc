@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
-
-#include "job/limits.h"
 
 namespace gextrace {
 
@@ -240,6 +239,25 @@ bool is_wanted(const std::vector<std::uint32_t>& wanted, std::uint32_t rank) {
   return wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), rank);
 }
 
+/// The ranks of whose traces there is a file of that path, rising.
+std::vector<std::uint32_t> ranks_with_file(const std::filesystem::path& path) {
+  const std::string prefix = path.filename().string() + ".";
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::vector<std::uint32_t> ranks;
+  std::error_code unreadable;
+  for (std::filesystem::directory_iterator at(folder, unreadable), none; at != none;
+       at.increment(unreadable)) {
+    const std::string name = at->path().filename().string();
+    if (name.rfind(prefix, 0) != 0) continue;
+    std::uint32_t rank = 0;
+    const auto [end, error] = std::from_chars(&name[prefix.size()], &name[name.size()], rank);
+    if (error == std::errc() && name == prefix + std::to_string(rank) && exists(at->path()))
+      ranks.push_back(rank);
+  }
+  std::ranges::sort(ranks);
+  return ranks;
+}
+
 /// The files of traces. A path without a file of that name stands for those of all wanted ranks of
 /// a job, whose number is written to `size`. Nothing, with the reason, where not one of these
 /// exists.
@@ -255,10 +273,9 @@ std::optional<std::vector<std::string>> find_files(const std::vector<std::string
     // The lowest rank's file has the number of ranks; gaps are reported by `remark_on`.
     std::optional<FileHeader> any;
     std::string last_why = path + ".0: " + std::strerror(ENOENT);
-    for (std::uint32_t rank = 0;
-         !any && rank < (wanted.empty() ? gex::job::max_ranks : wanted.back() + 1); ++rank) {
+    for (const std::uint32_t rank : ranks_with_file(path)) {
+      if (any || (!wanted.empty() && rank > wanted.back())) break;
       const std::string name = path + "." + std::to_string(rank);
-      if (!exists(name)) continue;
       std::ifstream file(name, std::ios::binary);
       any = read_header(file, name, last_why);
     }

@@ -292,7 +292,7 @@ typedef void* gasnet_threadinfo_t;
  * libgex's; and that segments need not begin at one address on all ranks.
  */
 /**@{*/
-#define GASNET_MAXNODES 131072
+#define GASNET_MAXNODES 1048576
 #define GASNET_ALIGNED_SEGMENTS 0
 /**@}*/
 

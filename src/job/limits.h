@@ -5,6 +5,6 @@
 namespace gex::job {
 
 /// Largest number of ranks of a job.
-inline constexpr std::uint32_t max_ranks = 131072;
+inline constexpr std::uint32_t max_ranks = 1U << 20;
 
 }  // namespace gex::job

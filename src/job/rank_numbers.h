@@ -1,6 +1,7 @@
 #pragma once
 // A number for each rank of the job, such as that of its host. Ranks that follow one another have
-// equal ones as a rule: then there is an entry for each run of them and not for each rank.
+// equal ones as a rule: then there is an entry for each run of them and not for each rank. Or they
+// have the same numbers again and again, as if dealt to hosts in turn: then there is one turn.
 //
 // Does not change once it is made. Thread rules: any.
 
@@ -25,12 +26,14 @@ class RankNumbers {
       return;
     }
     runs_ = {};
-    each_.assign(numbers.begin(), numbers.end());
+    const auto again = std::find(numbers.begin() + 1, numbers.end(), numbers.front());
+    const bool repeats = std::equal(again, numbers.end(), numbers.begin());
+    each_.assign(numbers.begin(), repeats ? again : numbers.end());
   }
 
   std::size_t size() const noexcept { return size_; }
   std::uint32_t operator[](std::uint32_t rank) const noexcept {
-    if (!each_.empty()) return each_[rank];
+    if (!each_.empty()) return each_[rank % each_.size()];
     const auto behind = std::upper_bound(
         runs_.begin(), runs_.end(), rank,
         [](std::uint32_t wanted, const Run& run) noexcept { return wanted < run.first; });
@@ -39,8 +42,8 @@ class RankNumbers {
   /// The ranks that have this number.
   RankSet ranks_of(std::uint32_t number) const {
     RankSet ranks;
-    for (std::uint32_t rank = 0; rank < each_.size(); ++rank)
-      if (each_[rank] == number) ranks.add(rank);
+    for (std::uint32_t rank = 0; !each_.empty() && rank < size_; ++rank)
+      if ((*this)[rank] == number) ranks.add(rank);
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       if (runs_[i].number != number) continue;
       const std::size_t end = i + 1 < runs_.size() ? runs_[i + 1].first : size_;
@@ -65,7 +68,7 @@ class RankNumbers {
   };
   std::size_t size_ = 0;
   std::vector<Run> runs_;
-  std::vector<std::uint32_t> each_;  ///< in place of runs, where those would take more
+  std::vector<std::uint32_t> each_;  ///< in place of runs, where those would take more: one turn
 };
 
 }  // namespace gex::job

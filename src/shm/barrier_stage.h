@@ -17,9 +17,10 @@ struct BarrierRound {
 };
 
 /// Enough for as many neighborhoods as there may be ranks.
-inline constexpr unsigned max_barrier_rounds = 17;
+inline constexpr unsigned max_barrier_rounds = 20;
 
-struct alignas(cache_line) BarrierStage {
+/// Apart from others by pairs of lines, which processors fetch together.
+struct alignas(2 * cache_line) BarrierStage {
   /// Changes while the leader makes progress. Alone in a line that it mostly keeps.
   std::atomic<std::uint32_t> pulse;
   alignas(cache_line) BarrierRound rounds[max_barrier_rounds];
@@ -27,6 +28,6 @@ struct alignas(cache_line) BarrierStage {
   /// it: it lies with the last round, which only the largest jobs have.
   std::atomic<std::uint32_t> leader;
 };
-static_assert(sizeof(BarrierStage) == 8 * cache_line);
+static_assert(sizeof(BarrierStage) == 10 * cache_line);
 
 }  // namespace gex::shm

@@ -24,11 +24,9 @@ constexpr std::uint32_t flags_each = std::bit_ceil(2 * barrier_kinds);
 constexpr std::uint32_t group = page / (flags_each * sizeof(BarrierFlag));
 static_assert(group == 8 && max_team_slots % group == 0 && min_team_slots % group == 0);
 
-/// For each kind of barrier a slot has a stage; one is spare.
-constexpr std::uint32_t stages_each = std::bit_ceil(barrier_kinds);
 /// Slots whose stages lie together: of each member one page.
-constexpr std::uint32_t stage_group = page / (stages_each * sizeof(BarrierStage));
-static_assert(stage_group == 2 && group % stage_group == 0);
+constexpr std::uint32_t stage_group = page / sizeof(SlotStages);
+static_assert(group % stage_group == 0);
 
 /// The bytes of the flags or the stages of a group of slots.
 constexpr std::uint64_t group_bytes(std::uint32_t members) {
@@ -53,7 +51,7 @@ std::uint32_t TeamSlots::count_within(std::uint64_t limit, std::uint32_t members
 }
 
 std::uint64_t TeamSlots::slot_bytes() noexcept {
-  return flags_each * sizeof(BarrierFlag) + stages_each * sizeof(BarrierStage) + sizeof(PostBoard);
+  return flags_each * sizeof(BarrierFlag) + sizeof(SlotStages) + sizeof(PostBoard);
 }
 
 TeamSlots::TeamSlots(int file, std::uint64_t offset, std::uint32_t members, std::uint32_t count)
@@ -90,10 +88,9 @@ void TeamSlots::release(std::uint32_t slot, std::uint32_t member, bool has_stage
     }
   }
   if (has_stages) {
-    BarrierStage* const stages = stages_in(slot, member);
-    for (std::uint32_t i = 0; i < barrier_kinds; ++i) {
-      clear(stages[i].leader);
-      for (BarrierRound& round : stages[i].rounds) {
+    for (BarrierStage& stage : stages_in(slot, member).of) {
+      clear(stage.leader);
+      for (BarrierRound& round : stage.rounds) {
         for (auto& received : round.received) clear(received);
         clear(round.sent);
       }
@@ -120,21 +117,21 @@ BarrierFlag* TeamSlots::flags_of(std::uint32_t slot, BarrierKind kind, std::uint
 
 BarrierStage& TeamSlots::barrier_stage(std::uint32_t slot, BarrierKind kind, std::uint32_t member) {
   const std::lock_guard guard(mutex_);
-  BarrierStage*& stages = stages_[slot / stage_group];
+  SlotStages*& stages = stages_[slot / stage_group];
   const std::uint64_t bytes = group_bytes(members_);
   if (stages == nullptr)
-    stages = reinterpret_cast<BarrierStage*>(
+    stages = reinterpret_cast<SlotStages*>(
         map(count_ / group * bytes + count_ * board_bytes(members_) + slot / stage_group * bytes,
             bytes));
-  return stages_in(slot, member)[static_cast<std::uint32_t>(kind)];
+  return stages_in(slot, member).of[static_cast<std::uint32_t>(kind)];
 }
 
 BarrierFlag* TeamSlots::flags_in(std::uint32_t slot, std::uint32_t member) const noexcept {
   return flags_[slot / group] + (member * group + slot % group) * flags_each;
 }
 
-BarrierStage* TeamSlots::stages_in(std::uint32_t slot, std::uint32_t member) const noexcept {
-  return stages_[slot / stage_group] + (member * stage_group + slot % stage_group) * stages_each;
+SlotStages& TeamSlots::stages_in(std::uint32_t slot, std::uint32_t member) const noexcept {
+  return stages_[slot / stage_group][member * stage_group + slot % stage_group];
 }
 
 PostBoard& TeamSlots::post_board(std::uint32_t slot, std::uint32_t member) {

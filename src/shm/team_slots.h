@@ -43,6 +43,12 @@ struct alignas(cache_line) BarrierFlag {
 };
 static_assert(sizeof(BarrierFlag) == cache_line);
 
+/// The stages of a slot, by kind of barrier. Two slots' make a page.
+struct alignas(2048) SlotStages {
+  BarrierStage of[barrier_kinds];
+};
+static_assert(sizeof(SlotStages) == 2048);
+
 /// Slots of a member, and so teams that it can be a member of at a time; members of further ones
 /// use messages.
 inline constexpr std::uint32_t max_team_slots = 4096;
@@ -82,7 +88,7 @@ class TeamSlots {
   BarrierFlag* flags_of(std::uint32_t slot, BarrierKind kind, std::uint32_t member);
   /// Requires: the group of the slot is mapped.
   BarrierFlag* flags_in(std::uint32_t slot, std::uint32_t member) const noexcept;
-  BarrierStage* stages_in(std::uint32_t slot, std::uint32_t member) const noexcept;
+  SlotStages& stages_in(std::uint32_t slot, std::uint32_t member) const noexcept;
   std::byte* map(std::uint64_t offset, std::uint64_t bytes) const;
 
   int file_;
@@ -90,10 +96,10 @@ class TeamSlots {
   std::uint32_t members_;
   std::uint32_t count_;
   std::mutex mutex_;
-  std::vector<bool> used_;             ///< this process's
-  std::vector<BarrierFlag*> flags_;    ///< by group of slots; null: not mapped
-  std::vector<PostBoard*> boards_;     ///< of member 0, by slot; null: not mapped
-  std::vector<BarrierStage*> stages_;  ///< by group of slots; null: not mapped
+  std::vector<bool> used_;           ///< this process's
+  std::vector<BarrierFlag*> flags_;  ///< by group of slots; null: not mapped
+  std::vector<PostBoard*> boards_;   ///< of member 0, by slot; null: not mapped
+  std::vector<SlotStages*> stages_;  ///< by group of slots; null: not mapped
 };
 
 }  // namespace gex::shm

@@ -136,7 +136,7 @@ TEST(PmiPlace, IsThatOfOneOfAllOrNone) {
   EXPECT_EQ(found->size, 3u);
   EXPECT_FALSE(place("9", "3", "3"));
   EXPECT_FALSE(place("x", "0", "1"));
-  EXPECT_FALSE(place("9", "0", "131073"));
+  EXPECT_FALSE(place("9", "0", "1048577"));
   unsetenv("PMI_SIZE");
   EXPECT_FALSE(pmi_place());
 }

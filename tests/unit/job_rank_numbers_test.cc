@@ -22,13 +22,22 @@ TEST(RankNumbers, ARunTakesAnEntryHoweverManyRanksItHas) {
   EXPECT_EQ(by_runs.ranks_of(511).size(), 128u);
 }
 
-TEST(RankNumbers, RanksInTurnTakeNoMoreThanATable) {
+TEST(RankNumbers, RanksInTurnTakeAnEntryForEachHost) {
   Numbers numbers(4096);
   for (std::uint32_t rank = 0; rank < numbers.size(); ++rank) numbers[rank] = rank % 32;
   const RankNumbers in_turn(numbers);
   EXPECT_EQ(in_turn.listed(), numbers);
-  EXPECT_EQ(in_turn.bytes(), 4 * numbers.size());
+  EXPECT_EQ(in_turn.bytes(), 4u * 32);
   EXPECT_EQ(in_turn.ranks_of(5)[1], 37u);
+  EXPECT_EQ(in_turn.ranks_of(31).size(), 128u);
+
+  // Some hosts are full before others, or the last turn is not a whole one.
+  numbers.back() = 0;
+  EXPECT_EQ(RankNumbers(numbers).listed(), numbers);
+  EXPECT_EQ(RankNumbers(numbers).bytes(), 4 * numbers.size());
+  numbers.pop_back();
+  EXPECT_EQ(RankNumbers(numbers).listed(), numbers);
+  EXPECT_EQ(RankNumbers(numbers).bytes(), 4u * 32);
 }
 
 TEST(RankNumbers, AnyNumbersAreThoseOfATable) {

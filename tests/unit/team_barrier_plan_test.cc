@@ -10,6 +10,9 @@
 #include <random>
 #include <vector>
 
+#include "job/limits.h"
+#include "shm/barrier_stage.h"
+
 namespace gex::team {
 namespace {
 
@@ -117,6 +120,13 @@ TEST(BarrierPlan, TakesAMillionRanksThirteenMessagesAHost) {
     EXPECT_EQ(Dissemination{ranks / per_host}.rounds(), messages);
     expect_barrier_among(ranks / per_host, 5, 1);
   }
+}
+
+TEST(BarrierPlan, TheLargestJobHasAsManyRoundsAsThereIsRoomFor) {
+  // Each rank but one pair is alone in its neighborhood.
+  const Dissemination all{job::max_ranks - 1};
+  EXPECT_EQ(all.rounds(), shm::max_barrier_rounds);
+  EXPECT_EQ(job::max_ranks, 1U << shm::max_barrier_rounds);
 }
 
 }  // namespace

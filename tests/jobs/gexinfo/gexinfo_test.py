@@ -128,7 +128,7 @@ class Text(Case):
             r"  long reply +1073741824 +\d+.*",
             r"  arguments +0 to 16",
             r"  handler indices +128 to 255",
-            r"  ranks +131072 in a job",
+            r"  ranks +1048576 in a job",
             r"  endpoints +64 of a client in a process",
             r"  threads +256 of a process .*",
             r"  shared memory file +(memfd|/.+), .*",

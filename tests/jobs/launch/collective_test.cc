@@ -98,11 +98,11 @@ TEST(Fork, RanksHaveTheCallingThreadOnlyWhereOthersRun) {
 }
 
 TEST(Fork, BadRankCountsAreRefused) {
-  for (const char* const count : {"0", "abc", "131073", "-1", "2x"}) {
+  for (const char* const count : {"0", "abc", "1048577", "-1", "2x"}) {
     const Outcome outcome = Command({probe, "who"}).variable("GASNET_PSHM_NODES", count).run();
-    expect_failure(
-        outcome, 1,
-        std::string("GASNET_PSHM_NODES='") + count + "' is not a number of ranks from 1 to 131072");
+    expect_failure(outcome, 1,
+                   std::string("GASNET_PSHM_NODES='") + count +
+                       "' is not a number of ranks from 1 to 1048576");
   }
 }
 

@@ -35,12 +35,12 @@ TEST(CommandLine, MistakesAreOneLineAndStatusTwo) {
       {{}, "the number of ranks is missing: -n N"},
       {{probe, "who"}, "the number of ranks is missing: -n N"},
       {{"-n"}, "option -n needs a value"},
-      {{"-n", "0", probe}, "-n '0' is not a number of ranks from 1 to 131072"},
-      {{"-n", "131073", probe}, "-n '131073' is not a number of ranks from 1 to 131072"},
-      {{"-n", "-3", probe}, "-n '-3' is not a number of ranks from 1 to 131072"},
-      {{"-n", "abc", probe}, "-n 'abc' is not a number of ranks from 1 to 131072"},
-      {{"-n", "2x", probe}, "-n '2x' is not a number of ranks from 1 to 131072"},
-      {{"-n", "", probe}, "-n '' is not a number of ranks from 1 to 131072"},
+      {{"-n", "0", probe}, "-n '0' is not a number of ranks from 1 to 1048576"},
+      {{"-n", "1048577", probe}, "-n '1048577' is not a number of ranks from 1 to 1048576"},
+      {{"-n", "-3", probe}, "-n '-3' is not a number of ranks from 1 to 1048576"},
+      {{"-n", "abc", probe}, "-n 'abc' is not a number of ranks from 1 to 1048576"},
+      {{"-n", "2x", probe}, "-n '2x' is not a number of ranks from 1 to 1048576"},
+      {{"-n", "", probe}, "-n '' is not a number of ranks from 1 to 1048576"},
       {{"-n", "2"}, "the program to run is missing"},
       {{"-n", "2", "--bind", "socket", probe}, "--bind 'socket' is neither share, core nor none"},
       {{"-n", "2", "--timeout", "0", probe}, "--timeout '0' is not a number of seconds above 0"},
@@ -361,7 +361,7 @@ std::string place(const std::string& rest, std::uint32_t version = gex::job::pro
 TEST(Place, AnEnvironmentMadeByHandIsRefused) {
   for (const std::string& value :
        {std::string("x"), place(""), place(":"), place(":100:0:2"), place(":100:2:2:5"),
-        place(":100:0:0:5"), place(":100:0:200000:5"), place(":-5:0:2:5"), place(":0:0:2:5x")}) {
+        place(":100:0:0:5"), place(":100:0:2000000:5"), place(":-5:0:2:5"), place(":0:0:2:5x")}) {
     const Outcome outcome = Command({probe, "who"}).variable("GEX_JOB", value).run();
     expect_failure(outcome, 1,
                    std::string("gex: GEX_JOB='") + value + "': it is set by gexrun, not by hand");

@@ -430,7 +430,7 @@ TEST(ForeignEnvironment, SeveralJobsOfOneAreRefused) {
       "it without -pmi-port, or by gexrun");
   expect_failure(
       Command({probe, "who"}).variable("PMI_FD", "77").run(), 1,
-      "PMI_FD, PMI_RANK and PMI_SIZE are not the place of one of up to 131072 processes");
+      "PMI_FD, PMI_RANK and PMI_SIZE are not the place of one of up to 1048576 processes");
   expect_failure(Command({probe, "who"})
                      .variable("PMI_FD", "77")
                      .variable("PMI_RANK", "0")

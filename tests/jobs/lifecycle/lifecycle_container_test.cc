@@ -141,10 +141,10 @@ TEST(ManyRanks, SixtyFourInNeighborhoodsOfThree) {
 }
 
 TEST(ManyRanks, MoreThanALimitIsRefused) {
-  const Outcome outcome = job(131073, {"ring"}).run();
+  const Outcome outcome = job(1048577, {"ring"}).run();
   expect_nothing_left(outcome);
   EXPECT_NE(outcome.status, 0);
-  EXPECT_EQ(lines_with(outcome.error, "131072"), 1) << outcome.error;
+  EXPECT_EQ(lines_with(outcome.error, "1048576"), 1) << outcome.error;
 }
 
 }  // namespace

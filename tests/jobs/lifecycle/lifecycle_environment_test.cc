@@ -316,11 +316,11 @@ TEST(Environment, AProgramStartedWithoutALauncherWarnsThatItIsAlone) {
 }
 
 TEST(Environment, RankCountsOfAForkedJobAreChecked) {
-  for (const char* value : {"0", "-1", "131073", "x", "99999999999", "2.5"}) {
+  for (const char* value : {"0", "-1", "1048577", "x", "99999999999", "2.5"}) {
     const Outcome outcome = Command({probe, "ring"}).variable("GASNET_PSHM_NODES", value).run();
-    expect_refusal(
-        outcome, 1,
-        std::string("GASNET_PSHM_NODES='") + value + "' is not a number of ranks from 1 to 131072");
+    expect_refusal(outcome, 1,
+                   std::string("GASNET_PSHM_NODES='") + value +
+                       "' is not a number of ranks from 1 to 1048576");
     EXPECT_EQ(outcome.output, "");
   }
 }

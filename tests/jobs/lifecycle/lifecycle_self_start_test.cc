@@ -35,10 +35,10 @@ TEST(SelfStart, OneRankIsAJobToo) {
 }
 
 TEST(SelfStart, WhatIsNoNumberOfRanksIsNamed) {
-  for (const char* wrong : {"0", "-1", "131073", "two", "2x", "--help", "99999999999999999999"}) {
+  for (const char* wrong : {"0", "-1", "1048577", "two", "2x", "--help", "99999999999999999999"}) {
     const Outcome outcome = start({wrong, "2"}).run();
     expect_refusal(outcome, 1,
-                   std::string("is '") + wrong + "', not a number of ranks from 1 to 131072");
+                   std::string("is '") + wrong + "', not a number of ranks from 1 to 1048576");
     EXPECT_EQ(outcome.output, "");
   }
 }
