@@ -23,15 +23,20 @@
 // operation is cut into chunks, of which several are under way, so that the stages of one overlap
 // those of the next. All members launch parts in one order (composed.h): chunks up as long as
 // fewer than `lag` are to go down, then one down.
+//
+// A broadcast or reduction to all of few bytes does without a leader that computes (known.h).
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/cache_line.h"
 #include "coll/by_posts.h"
 #include "coll/composed.h"
+#include "coll/known.h"
+#include "coll/wire.h"
 #include "core/team.h"
 
 namespace gex::coll {
@@ -41,6 +46,7 @@ struct Leaders {
   Team& team;
   Messages& messages;
   Posts* near;  ///< the neighborhood's members; null: this is the only one
+  Known& known;
 
   /// Returns true if this is the way for such an operation; the same answer at all members.
   bool takes(const Request& request) const noexcept;
@@ -85,6 +91,27 @@ class LedCollective final : public ComposedCollective {
   void launch_between(std::uint32_t number);
   void launch_down(std::uint32_t number);
 
+  /// Returns true if members keep the result, for others that ask for it.
+  bool is_known() const noexcept {
+    return request.bytes <= max_known_bytes &&
+           (request.kind == Kind::broadcast ||
+            (request.kind == Kind::reduce_to_all &&
+             leaders_.messages.groups().count() <= max_gathered));
+  }
+  /// Takes what has come as an answer, and asks if nothing has come for long; true if it took any.
+  bool ask_if_late();
+  bool take(std::span<const std::byte> result);
+  void ask();
+  /// The value that it asks for first.
+  Wanted wanted() noexcept;
+  /// Returns true if the result is all that the leader has from others.
+  bool takes_result() noexcept;
+  /// Another member than the leader makes the neighborhood's operand, if all have posted.
+  void make_operand();
+  void ask_for_operands();
+  /// Makes what is missing of all neighborhoods' operands.
+  bool take_operands();
+
   /// The member through which the own neighborhood is reached.
   gex_Rank_t leader() const noexcept;
   bool leads() const noexcept { return leader() == leaders_.team.rank; }
@@ -97,10 +124,14 @@ class LedCollective final : public ComposedCollective {
   const Leaders& leaders_;
   std::unique_ptr<Chunk> chunks_[depth];
   std::size_t chunk_bytes_ = 0;
-  std::uint32_t count_ = 0;     ///< of chunks
-  std::uint32_t up_ = 0;        ///< chunks launched up, and between
-  std::uint32_t down_ = 0;      ///< chunks launched down
-  std::uint32_t finished_ = 0;  ///< chunks of which nothing is left to do here
+  std::uint32_t count_ = 0;                ///< of chunks
+  std::uint32_t up_ = 0;                   ///< chunks launched up, and between
+  std::uint32_t down_ = 0;                 ///< chunks launched down
+  std::uint32_t finished_ = 0;             ///< chunks of which nothing is left to do here
+  std::uint32_t number_ = 0;               ///< of the messages of the first chunk
+  bool may_ask_ = false;                   ///< others, for what is another neighborhood's
+  gex_Rank_t awaited_ = GEX_RANK_INVALID;  ///< asked in turn 0
+  Asking asking_;
 };
 
 }  // namespace gex::coll

@@ -1,7 +1,10 @@
 #include "coll/by_posts.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "coll/known.h"
 
 namespace gex::coll {
 
@@ -153,7 +156,7 @@ void Posts::advance_to(PostCollective& operation) {
 
 void Posts::finish(PostCollective& operation) {
   operations_.pop();
-  boards_.read_below(operation.end);
+  if (!operation.keeps_posts) boards_.read_below(operation.end);
   operation.finish();
 }
 
@@ -186,6 +189,34 @@ bool Posts::advance() {
   }
   show_awaited();
   return progressed;
+}
+
+bool Posts::take_result(PostCollective& operation, const std::byte* bytes) {
+  if (operations_.front() != &operation) return false;
+  std::memcpy(operation.request.destination, bytes, operation.request.bytes);
+  finish(operation);
+  advance();
+  return true;
+}
+
+bool Posts::combine_posts(const PostCollective& operation, std::byte* to) {
+  const std::size_t bytes = operation.request.bytes;
+  const Reduction& reduction = operation.request.reduction;
+  const gex_Rank_t size = boards_.size();
+  for (gex_Rank_t member = 0; member < size; ++member)
+    if (!boards_.is_posted(member, operation.first)) return false;
+  // In the order of Grouped, which is that of Flat where there is one group.
+  Line of_group[max_known_bytes / cache_line];
+  const gex_Rank_t last_group = (size - 1) / max_flat_members;
+  for (gex_Rank_t group = last_group + 1; group-- > 0;) {
+    const gex_Rank_t first = group * max_flat_members;
+    const gex_Rank_t last = std::min(first + max_flat_members, size) - 1;
+    std::byte* const made = group == last_group ? to : of_group[0].bytes;
+    Combination().advance(boards_, reduction, operation.first, first, last, 1, {0, bytes}, bytes,
+                          made);
+    if (made != to) reduction.apply(made, to, bytes);
+  }
+  return true;
 }
 
 bool Posts::wants_polls() const noexcept {
@@ -282,7 +313,8 @@ bool Posts::advance_front(PostCollective& operation) {
     if (!read_piece(operation)) return progressed;
     ++operation.piece;
     operation.shape = shape_of_pieces(operation.request);
-    boards_.read_below(operation.first + operation.piece * numbers_each(operation.shape));
+    if (!operation.keeps_posts)
+      boards_.read_below(operation.first + operation.piece * numbers_each(operation.shape));
     progressed = true;
     if (posting_ != nullptr) post_operands();
   }

@@ -54,6 +54,7 @@ struct PostCollective : Collective {
   bool posts = false;           ///< this member posts an operand, or is the root of a broadcast
   bool reads = false;           ///< this member makes a result
   bool described = false;       ///< of a direct shape: the own memory has been posted, if needed
+  bool keeps_posts = false;     ///< they are read only with a later operation's
   bool few = false;             ///< bytes that fit in a cell, posted if this member posts
   std::uint32_t first = 0;      ///< post number
   std::uint32_t end = 0;        ///< the next operation's first number
@@ -102,6 +103,11 @@ class Posts {
   bool advance();
   /// Does the work of `advance` for an operation that is not done.
   void advance_to(PostCollective& operation);
+  /// The result of a broadcast of one piece has come another way; true if it is taken so, and the
+  /// operation is over here.
+  bool take_result(PostCollective& operation, const std::byte* bytes);
+  /// Combines the posts of a reduction of one piece whose posts are kept; false: some are missing.
+  bool combine_posts(const PostCollective& operation, std::byte* to);
   /// False: nothing that `advance` would do is possible yet. Without the lock, for who waits.
   bool may_advance() const noexcept { return boards_.may_advance(); }
   /// Returns true if something was stored that other members may wait for, since the last call.

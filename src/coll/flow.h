@@ -60,6 +60,9 @@ class Inflow {
   std::uint32_t taken = 0;  ///< blocks that have been used
   std::uint32_t grants_due = 0;
   std::uint32_t grants_sent = 0;
+  /// State of the sender's message: its content may have come another way, which replaces it.
+  enum class Original : std::uint8_t { awaited, replaced, replaced_and_come };
+  Original original = Original::awaited;
 
   std::uint32_t slots() const noexcept { return slots_; }
   std::byte* place(std::uint32_t block) const noexcept {

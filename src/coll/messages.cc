@@ -5,6 +5,7 @@
 
 #include "base/cache_line.h"
 #include "base/error.h"
+#include "coll/known.h"
 #include "coll/wire.h"
 #include "core/process.h"
 
@@ -96,7 +97,7 @@ bool Messages::advance() {
     if (!over(*slot)) continue;
     MessageCollective* finished = slot;
     slot = nullptr;
-    finished->finish();
+    end(*finished);
     progressed = true;
   }
   while (oldest_ != begun_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
@@ -108,7 +109,7 @@ bool Messages::advance() {
     if (over(next)) {
       slots_[next.number % max_begun] = nullptr;
       if (oldest_ == next.number) ++oldest_;
-      next.finish();
+      end(next);
     }
     progressed = true;
   }
@@ -119,6 +120,45 @@ bool Messages::advance() {
   }
   progressed |= send_credits();
   return progressed;
+}
+
+void Messages::end(MessageCollective& operation) {
+  for (const auto* flows : {&operation.operands, &operation.rounds, &operation.results})
+    for (const Inflow& flow : *flows)
+      if (flow.original == Inflow::Original::replaced) [[unlikely]]
+        owed_.push_back({operation.number, flow.peer, flow.phase});
+  operation.finish();
+}
+
+bool Messages::take_owed(const Owed& flow) {
+  if (std::erase(owed_, flow) == 0) return false;
+  count_used(flow.source);
+  return true;
+}
+
+gex_Rank_t Messages::awaited(MessageCollective& operation) noexcept {
+  if (begun(operation.number) != &operation) return GEX_RANK_INVALID;
+  for (auto* flows : {&operation.operands, &operation.rounds, &operation.results})
+    for (Inflow& flow : *flows)
+      if (flow.taken == 0 && flow.received(0) == 0) return flow.peer;
+  return GEX_RANK_INVALID;
+}
+
+bool Messages::replace(MessageCollective& operation, const Content& content) {
+  if (begun(operation.number) != &operation) return false;
+  bool any = false;
+  for (auto* flows : {&operation.operands, &operation.rounds, &operation.results}) {
+    for (std::uint32_t index = 0; index < flows->size(); ++index) {
+      Inflow& flow = (*flows)[index];
+      if (flow.taken != 0 || flow.received(0) != 0) continue;
+      if (is_early(operation, flow.phase)) continue;
+      content(flow.phase, index, flow.place(0));
+      flow.received(0) = operation.blocks.total;
+      flow.original = Inflow::Original::replaced;
+      any = true;
+    }
+  }
+  return any;
 }
 
 MessageCollective* Messages::begun(std::uint32_t number) noexcept {
@@ -243,8 +283,15 @@ bool Messages::advance(MessageCollective& operation) {
   if (!operation.entered) {
     if (!operation.enter(barrier_of(*team_))) return progressed;
     place_own(operation);
+    if (operation.kept_operands != nullptr)
+      operation.kept_operands->keep(operation.number,
+                                    {operation.request.source, operation.request.bytes});
   }
-  progressed |= combine_blocks(operation);
+  if (operation.block != operation.blocks.count) {
+    progressed |= combine_blocks(operation);
+    if (is_early(operation, Phase::result)) return progressed;
+    if (!early_.empty()) use_early(operation);
+  }
   progressed |= consume_results(operation);
   progressed |= pass_results(operation);
   return progressed;
@@ -401,8 +448,11 @@ void Messages::consume(MessageCollective& operation, Inflow& flow) {
     if (next < operation.blocks.count) ++flow.grants_due;
     return;
   }
-  Window& window = windows_[flow.peer];
-  if (++window.used == credit_at) credits_due_.push_back(flow.peer);
+  if (flow.original == Inflow::Original::awaited) count_used(flow.peer);
+}
+
+void Messages::count_used(gex_Rank_t peer) {
+  if (++windows_[peer].used == credit_at) credits_due_.push_back(peer);
 }
 
 bool Messages::send_credits() {
@@ -415,21 +465,31 @@ bool Messages::send_credits() {
   return sent != 0;
 }
 
+bool Messages::is_early(const MessageCollective& operation, Phase phase) noexcept {
+  return phase == Phase::result && operation.block != operation.blocks.count &&
+         operation.blocks.eager();
+}
+
+void Messages::keep_early(std::uint32_t number, gex_Rank_t source, Phase phase,
+                          std::uint64_t offset, const std::byte* bytes, std::size_t size) {
+  std::vector<std::byte> kept;
+  if (!spare_.empty()) {
+    kept = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  kept.assign(bytes, bytes + size);
+  early_.push_back({number, source, phase, static_cast<std::uint32_t>(offset), std::move(kept)});
+}
+
 void Messages::data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase,
                             std::uint64_t offset, const std::byte* bytes, std::size_t size) {
   MessageCollective* operation = begun(number);
   if (operation == nullptr) {
+    if (!owed_.empty() && take_owed({number, source, phase})) return;
     if (static_cast<std::int32_t>(number - begun_) < 0 || size > eager_bytes ||
         offset > eager_bytes - size)
       refuse(source);
-    std::vector<std::byte> kept;
-    if (!spare_.empty()) {
-      kept = std::move(spare_.back());
-      spare_.pop_back();
-    }
-    kept.assign(bytes, bytes + size);
-    early_.push_back({number, source, phase, static_cast<std::uint32_t>(offset), std::move(kept)});
-    return;
+    return keep_early(number, source, phase, offset, bytes, size);
   }
   auto& flows = phase == Phase::operand ? operation->operands
                 : phase == Phase::round ? operation->rounds
@@ -438,6 +498,11 @@ void Messages::data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase
                                  [&](const Inflow& each) { return each.peer == source; });
   const Blocks& blocks = operation->blocks;
   if (flow == flows.end() || offset >= blocks.total || size > blocks.total - offset) refuse(source);
+  if (flow->original == Inflow::Original::replaced) [[unlikely]] {
+    flow->original = Inflow::Original::replaced_and_come;
+    return count_used(source);
+  }
+  if (is_early(*operation, phase)) return keep_early(number, source, phase, offset, bytes, size);
   const auto block = static_cast<std::uint32_t>(offset / blocks.each);
   const std::size_t within = offset - blocks.offset(block);
   if (block - flow->taken >= flow->slots() || size > blocks.size(block) - flow->received(block) ||
@@ -475,7 +540,7 @@ void Messages::credit_arrived(gex_Rank_t source, std::uint32_t count) {
 
 void Messages::use_early(MessageCollective& operation) {
   for (std::size_t i = 0; i < early_.size();) {
-    if (early_[i].number != operation.number) {
+    if (early_[i].number != operation.number || is_early(operation, early_[i].phase)) {
       ++i;
       continue;
     }

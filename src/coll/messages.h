@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +26,8 @@
 
 namespace gex::coll {
 
+class KnownValues;
+
 struct MessageCollective : Collective {
   std::uint32_t number = 0;
   Trees trees = Trees::both;
@@ -34,6 +37,7 @@ struct MessageCollective : Collective {
     gex_Rank_t from;
   };
   Shift shift{};
+  KnownValues* kept_operands = nullptr;  ///< where the own operand is kept, if it is
   Blocks blocks;
   Plan plan;
 
@@ -67,8 +71,19 @@ class Messages {
   void launch(MessageCollective& operation);
   /// Others launch the next one, in which this member has no part.
   void skip();
+  /// The number of the next one.
+  std::uint32_t next_number() const noexcept { return launched_; }
+  /// The member whose message an operation of one block has to have next, or GEX_RANK_INVALID.
+  gex_Rank_t awaited(MessageCollective& operation) noexcept;
+  /// The content of messages to an operation of one block has come another way, though they may
+  /// still come: `content(phase, index, place)` puts it there. True if any was missing.
+  using Content = std::function<void(Phase phase, std::uint32_t index, std::byte* place)>;
+  bool replace(MessageCollective& operation, const Content& content);
   bool advance();
   const Groups& groups() const noexcept { return *groups_; }
+  bool owes_credits() const noexcept { return !credits_due_.empty(); }
+  /// Returns true if messages are still to come whose content has come another way.
+  bool is_owed() const noexcept { return !owed_.empty(); }
   bool idle() const noexcept { return oldest_ == launched_ && credits_due_.empty(); }
 
   // Arrivals; the sender is checked to be a member.
@@ -92,6 +107,14 @@ class Messages {
     std::uint32_t offset;
     std::vector<std::byte> bytes;
   };
+  /// A flow that was replaced, of an operation that is over here; its message has not come.
+  struct Owed {
+    std::uint32_t number;
+    gex_Rank_t source;
+    Phase phase;
+
+    bool operator==(const Owed&) const = default;
+  };
   struct EarlyGrant {
     std::uint32_t number;
     gex_Rank_t source;
@@ -113,13 +136,24 @@ class Messages {
   bool consume_results(MessageCollective& operation);
   bool pass_results(MessageCollective& operation);
   bool over(const MessageCollective& operation) const noexcept;
+  /// It is over, and not in its slot any more.
+  void end(MessageCollective& operation);
+  /// Returns true if that message was owed.
+  bool take_owed(const Owed& flow);
+  /// A flow of another member's has been used.
+  void count_used(gex_Rank_t peer);
 
   /// Sends what is left of the flow's current block, if it may be sent; true once it is gone.
   bool send_block(const MessageCollective& operation, Outflow& flow, const std::byte* from,
                   bool& progressed);
   void consume(MessageCollective& operation, Inflow& flow);
   bool send_credits();
-  /// Puts early arrivals of an operation that begins where they belong.
+  /// Returns true if the place of what comes in a phase is still in use: a result that others have
+  /// made without the own operand's message takes the place of that operand.
+  static bool is_early(const MessageCollective& operation, Phase phase) noexcept;
+  void keep_early(std::uint32_t number, gex_Rank_t source, Phase phase, std::uint64_t offset,
+                  const std::byte* bytes, std::size_t size);
+  /// Puts early arrivals of an operation where they belong.
   void use_early(MessageCollective& operation);
 
   Team* team_ = nullptr;
@@ -133,6 +167,7 @@ class Messages {
   std::vector<gex_Rank_t> credits_due_;
   std::vector<Early> early_;
   std::vector<EarlyGrant> early_grants_;
+  std::vector<Owed> owed_;
   std::vector<std::vector<std::byte>> spare_;  ///< buffers of early arrivals, for the next
 };
 

@@ -47,7 +47,7 @@ void TeamCollectives::bind(Team& team) {
   is_whole_ = barrier.shape() == team::BarrierShape::flags;
   std::vector<gex_Rank_t> near = team::plan_of(team).near;
   if (near.size() > 1) posts_ = std::make_unique<Posts>(team, std::move(near), barrier.slots());
-  if (!is_whole_) leaders_.emplace(Leaders{team, messages_, posts_.get()});
+  if (!is_whole_) leaders_.emplace(Leaders{team, messages_, posts_.get(), known_});
 }
 
 Way TeamCollectives::way_of(const Request& request) const noexcept {
@@ -151,7 +151,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
     active = !idle_locked();
     ring_if_shown();
   }
-  if (active) the_active.get().activate(*this);
+  if (active) activate();
   if (complete) return GEX_EVENT_INVALID;
   static constexpr Probe probe{is_done, needs_core};
   const Op op = Op::with_team(OpKind::collective, number_of(call_of(request.kind)), team_->id(),
@@ -166,7 +166,7 @@ void TeamCollectives::announce(const Announcement& announcement) noexcept {
     agreement_.announce(announcement);
     active = !idle_locked();
   }
-  if (active) the_active.get().activate(*this);
+  if (active) activate();
 }
 
 void TeamCollectives::number_completion(Collective& operation) {
@@ -240,6 +240,22 @@ bool TeamCollectives::conclude(Collective& operation) noexcept {
   return complete;
 }
 
+void TeamCollectives::answered(std::uint32_t number, gex_Rank_t source, Wanted value,
+                               std::span<const std::byte> bytes) {
+  const OptionalGuard guard(lock_, threaded_);
+  known_.answers.note(number, source);
+  if (bytes.empty()) return;
+  if (value == Wanted::result) {
+    known_.results.keep(number, bytes);
+  } else {
+    known_.gathered.keep(number, messages_.groups().group_of(source), bytes);
+  }
+}
+
+void TeamCollectives::activate() noexcept {
+  the_active.get().activate(*this);
+}
+
 bool TeamCollectives::advance() noexcept {
   // One thread at a time: the others' polls have nothing to add.
   if (threaded_ && !lock_.try_lock()) return false;
@@ -283,6 +299,11 @@ bool TeamCollectives::idle() noexcept {
   return idle_locked();
 }
 
+bool TeamCollectives::is_owed() noexcept {
+  const OptionalGuard guard(lock_, threaded_);
+  return messages_.is_owed();
+}
+
 std::size_t TeamCollectives::unsynchronised() noexcept {
   const OptionalGuard guard(lock_, threaded_);
   return with_posts_.taken() + with_messages_.taken() + with_leaders_.taken() +
@@ -297,7 +318,7 @@ void TeamCollectives::settle() noexcept {
       },
       [this]() noexcept {
         advance();
-        return idle();
+        return idle() && !is_owed();
       },
       WaitCause::collective);
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,9 @@
 #include "coll/by_posts.h"
 #include "coll/collective.h"
 #include "coll/composed.h"
+#include "coll/known.h"
 #include "coll/messages.h"
+#include "coll/wire.h"
 #include "core/team.h"
 
 namespace gex::coll {
@@ -68,6 +71,8 @@ class TeamCollectives {
   /// Checked mode: a barrier is made.
   void announce(const Announcement& announcement) noexcept;
 
+  /// It has work for polls. Without the lock.
+  void activate() noexcept;
   /// For the active list.
   bool advance() noexcept;
   bool idle() noexcept;
@@ -84,6 +89,14 @@ class TeamCollectives {
     const OptionalGuard guard(lock_, threaded_);
     act(messages_);
   }
+  template <class Do>
+  void with_known(Do act) noexcept {
+    const OptionalGuard guard(lock_, threaded_);
+    act(known_);
+  }
+  /// A member has answered with a value of an operation; without bytes: that it has none.
+  void answered(std::uint32_t number, gex_Rank_t source, Wanted value,
+                std::span<const std::byte> bytes);
   template <class Do>
   void with_agreement(Do act) noexcept {
     const OptionalGuard guard(lock_, threaded_);
@@ -103,6 +116,8 @@ class TeamCollectives {
   /// Makes progress with posts, and with operations that are made of others.
   bool advance_near() noexcept;
   bool idle_locked() const noexcept;
+  /// Returns true if messages are still to come.
+  bool is_owed() noexcept;
   void number_completion(Collective& operation);
   /// Arrives at the barriers of operations that are done here.
   void arrive_at_completions() noexcept;
@@ -120,7 +135,8 @@ class TeamCollectives {
   Team* team_ = nullptr;
   Agreement agreement_;
   Messages messages_;
-  std::unique_ptr<Posts> posts_;    ///< null: no other member shares memory with this one
+  std::unique_ptr<Posts> posts_;  ///< null: no other member shares memory with this one
+  Known known_;
   std::optional<Leaders> leaders_;  ///< none: all members share memory, or no two do
   ComposedQueue queue_{messages_};
   bool is_whole_ = false;  ///< `posts_` is of all members

@@ -14,6 +14,8 @@ constinit am::Internal grant_message{"room for a collective"};
 constinit am::Internal credit_message{"credit of a collective"};
 constinit am::Internal announcement_message{"announcement of a collective"};
 constinit am::Internal agreement_message{"agreement on a collective"};
+constinit am::Internal question_message{"question for a collective's value"};
+constinit am::Internal answer_message{"collective's value that was asked for"};
 
 namespace {
 
@@ -22,8 +24,8 @@ std::atomic<std::uint64_t> messages_sent{0};
 std::atomic<std::uint64_t> bytes_sent{0};
 
 template <am::Fields T>
-bool send(Team& team, const am::Internal& kind, const T& fields, const std::byte* bytes = nullptr,
-          std::size_t size = 0) noexcept {
+bool send_uncounted(Team& team, const am::Internal& kind, const T& fields,
+                    const std::byte* bytes = nullptr, std::size_t size = 0) noexcept {
   const gex_Rank_t to = fields.to.member;
   const am::Packed packed(fields);
   am::Outbound message = packed.message_for(kind);
@@ -33,7 +35,13 @@ bool send(Team& team, const am::Internal& kind, const T& fields, const std::byte
     message.payload = bytes;
     message.size = size;
   }
-  if (am::send_request(team.jobrank_of(to), message, true) != 0) return false;
+  return am::send_request(team.jobrank_of(to), message, true) == 0;
+}
+
+template <am::Fields T>
+bool send(Team& team, const am::Internal& kind, const T& fields, const std::byte* bytes = nullptr,
+          std::size_t size = 0) noexcept {
+  if (!send_uncounted(team, kind, fields, bytes, size)) return false;
   messages_sent.fetch_add(1, std::memory_order_relaxed);
   bytes_sent.fetch_add(size, std::memory_order_relaxed);
   return true;
@@ -71,6 +79,12 @@ bool send_grant(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase,
 
 bool send_credit(Team& team, gex_Rank_t to, std::uint32_t count) noexcept {
   return send(team, credit_message, CreditMessage{receiver(team, to), team.rank, count});
+}
+
+bool send_question(Team& team, gex_Rank_t to, std::uint32_t number, Wanted wanted) noexcept {
+  return send_uncounted(
+      team, question_message,
+      QuestionMessage{receiver(team, to), number, team.rank, static_cast<std::uint32_t>(wanted)});
 }
 
 bool send_announcement(Team& team, std::uint32_t number,

@@ -14,6 +14,9 @@
 
 namespace gex::coll {
 
+/// The value that a member is asked for first: the result, or its neighborhood's operand.
+enum class Wanted : std::uint32_t { result, operand };
+
 /// The largest piece of a block that one message carries.
 std::size_t max_bytes(Team& team, gex_Rank_t to) noexcept;
 
@@ -23,12 +26,14 @@ bool send_data(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase, std
 bool send_grant(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase,
                 std::uint32_t granted) noexcept;
 bool send_credit(Team& team, gex_Rank_t to, std::uint32_t count) noexcept;
+/// Asks a member for a value of an operation.
+bool send_question(Team& team, gex_Rank_t to, std::uint32_t number, Wanted wanted) noexcept;
 
 /// To rank 0 of the team.
 bool send_announcement(Team& team, std::uint32_t number, const Announcement& announcement) noexcept;
 bool send_agreement(Team& team, gex_Rank_t to, std::uint32_t below) noexcept;
 
-/// Counts of what this process has sent for collectives.
+/// Counts of what this process has sent for collectives, but questions and answers.
 struct MessageCounts {
   std::uint64_t messages;
   std::uint64_t bytes;  ///< of operands and results
@@ -56,6 +61,8 @@ extern am::Internal grant_message;
 extern am::Internal credit_message;
 extern am::Internal announcement_message;
 extern am::Internal agreement_message;
+extern am::Internal question_message;
+extern am::Internal answer_message;
 
 struct DataMessage {
   Receiver to;
@@ -90,6 +97,17 @@ struct AnnouncementMessage {
 
 /// Returns what it announces; ends the job if that is no call that a member can make.
 Announcement announcement_of(gex_Token_t token, const AnnouncementMessage& message) noexcept;
+
+/// `source`: the member that asks, or that answers; `value`: a Wanted.
+struct QuestionMessage {
+  Receiver to;
+  std::uint32_t number;
+  gex_Rank_t source;
+  std::uint32_t value;
+};
+/// The payload is that value, which may be the other one than what was asked for; none: neither is
+/// known.
+using AnswerMessage = QuestionMessage;
 
 struct AgreementMessage {
   Receiver to;

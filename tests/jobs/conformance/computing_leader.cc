@@ -1,6 +1,7 @@
-// Ranks that have arrived at a barrier and compute, without a poll, do not hold up the others, even
-// those through which hosts reach each other. In each round one rank of each neighborhood computes,
-// and all others must be done meanwhile. They meet in a file, PROGRAM FILE.
+// Ranks that have arrived at a barrier, or begun a broadcast or a sum of few bytes, and compute,
+// without a poll, do not hold up the others, even those through which hosts reach each other. In
+// each round one rank of each neighborhood computes, and all others must be done meanwhile. They
+// meet in a file, PROGRAM FILE.
 
 #include <gasnet.h>
 #include <gasnet_coll.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 
 #include "mapped_file.h"
 #include "require.h"
@@ -19,6 +21,7 @@ struct Counts {
   std::atomic<unsigned> begun;    ///< by those that compute
   std::atomic<unsigned> arrived;  ///< by the others
   std::atomic<unsigned> done;
+  std::atomic<unsigned> over;  ///< by those that compute
 };
 
 Counts& counts_in(const char* path) {
@@ -48,16 +51,19 @@ void meet(const Round& round, bool computes, Arrives when, Start start, Wait wai
     start();
     ++counts.begun;
     compute_until(counts.done, others);
+    // What the others have made of this rank's part comes before it has done its own.
+    gasnet_AMPoll();
     wait();
-    return;
+    ++counts.over;
+  } else {
+    if (when == Arrives::first) compute_until(counts.begun, computing);
+    start();
+    ++counts.arrived;
+    wait();
+    ++counts.done;
   }
-  if (when == Arrives::first) compute_until(counts.begun, computing);
-  start();
-  ++counts.arrived;
-  wait();
-  ++counts.done;
-  // What they have sent may have to be sent again.
-  GASNET_BLOCKUNTIL(counts.done.load() >= others);
+  // What was sent may have to be sent again, and one that has computed may need it.
+  GASNET_BLOCKUNTIL(counts.done.load() >= others && counts.over.load() >= computing);
 }
 
 }  // namespace
@@ -79,6 +85,7 @@ int main(int argc, char** argv) {
   gex_Rank_t own_place = 0;
   gex_System_QueryNbrhdInfo(&neighborhood, &neighbors, &own_place);
   const gex_Rank_t ranks = gex_TM_QuerySize(team);
+  const gex_Rank_t rank = gex_TM_QueryRank(team);
   REQUIRE(ranks % neighbors == 0);
 
   Round round{counts, 0, 0};
@@ -88,20 +95,45 @@ int main(int argc, char** argv) {
   int name = 0;
   const auto notify = [&] { gasnet_barrier_notify(name, 0); };
   const auto wait_named = [&] { REQUIRE(gasnet_barrier_wait(name, 0) == GASNET_OK); };
+  gex_Rank_t root = 0;
+  std::uint64_t value = 0;
+  const auto value_of = [&](gex_Rank_t of) {
+    return std::uint64_t{1000} * static_cast<unsigned>(name) + of;
+  };
+  const auto start_broadcast = [&] {
+    value = value_of(rank);
+    event = gex_Coll_BroadcastNB(team, root, &value, &value, sizeof value, 0);
+  };
+  const auto wait_broadcast = [&] {
+    wait();
+    REQUIRE(value == value_of(root));
+  };
+  std::uint64_t sum = 0;
+  const auto start_sum = [&] {
+    value = value_of(rank);
+    event = gex_Coll_ReduceToAllNB(team, &sum, &value, GEX_DT_U64, sizeof value, 1, GEX_OP_ADD,
+                                   nullptr, nullptr, 0);
+  };
+  const auto wait_sum = [&] {
+    wait();
+    REQUIRE(sum == ranks * value_of(0) + ranks * (ranks - 1) / 2);
+  };
   for (const gex_Rank_t place : {0U, 1U}) {
     for (const Arrives when : {Arrives::first, Arrives::last}) {
-      for (const bool named : {false, true}) {
+      const auto meet_in_round = [&](auto start_one, auto wait_for_it) {
         round.computing += ranks / neighbors;
         round.others += ranks - ranks / neighbors;
         ++name;
-        if (named)
-          meet(round, own_place == place, when, notify, wait_named);
-        else
-          meet(round, own_place == place, when, start, wait);
-      }
+        meet(round, own_place == place, when, start_one, wait_for_it);
+      };
+      meet_in_round(start, wait);
+      meet_in_round(notify, wait_named);
+      root = when == Arrives::first ? 0 : 1;
+      meet_in_round(start_broadcast, wait_broadcast);
+      meet_in_round(start_sum, wait_sum);
     }
   }
   // Without another barrier: messages that were sent twice may come to ranks that exit.
-  if (gex_TM_QueryRank(team) == 0) unlink(argv[1]);
+  if (rank == 0) unlink(argv[1]);
   gasnet_exit(0);
 }
