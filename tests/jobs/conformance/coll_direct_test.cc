@@ -49,11 +49,20 @@ class Places {
   std::vector<std::vector<std::byte>> heap_;
 };
 
+/// Returns true if ranks of the job are neighbors, the same on all. Without, all goes by messages,
+/// for which it makes no difference where the data lies: a few of the cases show that.
+bool has_neighbors() {
+  gex_Rank_t neighborhoods = 0;
+  gex_System_QueryMyPosition(&neighborhoods, nullptr, nullptr, nullptr);
+  return neighborhoods < size();
+}
+
 /// Around what is copied at once, and by one member or two.
 constexpr std::array<std::size_t, 6> sizes = {8193, 16384, 49151, 65529, 200000, (1 << 20) + 3};
 
 TEST(DirectBroadcast, FromEachKindOfMemoryToEach) {
-  for (std::uint64_t which = 0; which < 12; ++which) {
+  const std::uint64_t cases = has_neighbors() ? 12 : 4;
+  for (std::uint64_t which = 0; which < cases; ++which) {
     Places places;
     for (const std::size_t bytes : sizes) {
       const auto root = static_cast<gex_Rank_t>((which + bytes) % size());
@@ -133,7 +142,8 @@ void reduce_and_check(Places& places, std::uint64_t which, std::size_t count, bo
 }
 
 TEST(DirectReductions, OfEachKindOfMemory) {
-  for (std::uint64_t which = 0; which < 24; ++which) {
+  const std::uint64_t cases = has_neighbors() ? 24 : 6;
+  for (std::uint64_t which = 0; which < cases; ++which) {
     Places places;
     for (const std::size_t count : {1100, 5003, 70001})
       for (const bool to_all : {false, true}) reduce_and_check(places, which, count, to_all);
@@ -150,7 +160,8 @@ struct InFlight {
 TEST(DirectCollectives, ManyInFlight) {
   // Large and small ones, of which no rank waits for any before it has started all.
   std::mt19937_64 random(5);
-  for (int round = 0; round < 6; ++round) {
+  const int rounds = has_neighbors() ? 6 : 2;
+  for (int round = 0; round < rounds; ++round) {
     Places places;
     std::vector<InFlight> ops(40);
     for (InFlight& op : ops) {
@@ -195,7 +206,8 @@ TEST(DirectBroadcast, ReleasesTheRootOnlyWhenAllHaveCopied) {
   // than a call copies.
   constexpr std::size_t bytes = 2500001;
   std::vector<std::byte> data(bytes);
-  for (int i = 0; i < 20; ++i) {
+  const int cases = has_neighbors() ? 20 : 4;
+  for (int i = 0; i < cases; ++i) {
     const auto root = static_cast<gex_Rank_t>(i) % size();
     const auto seed = static_cast<std::uint64_t>(i);
     if (rank() == root) data = patterned(seed, bytes);
