@@ -60,7 +60,7 @@ def labels(tree, everything, first):
 def built_everywhere(tree, everything):
     steps = [(headers.silent, tree), (bindings.every_function, tree),
              (bindings.generators, tree, everything), (bindings.without_bodies, tree),
-             (bindings.examples, tree), (probes.every_setting, tree), (probes.compilers, tree),
+             (bindings.examples, tree), (probes.every_setting, tree, True), (probes.compilers, tree),
              (probes.names_of_the_reference, tree), (probes.blanks, tree),
              (probes.upcxx_folders, tree), (probes.links, tree),
              (upcxx_tools.wrapper, tree), (upcxx_tools.settings, tree),
@@ -78,7 +78,7 @@ def built_everywhere(tree, everything):
 
 
 def after_the_move(tree, everything):
-    steps = [(probes.every_setting, tree), (probes.plug_ins, tree),
+    steps = [(probes.every_setting, tree, everything), (probes.plug_ins, tree),
              (probes.gasnet_tests, tree, "emu", "parsync"),
              (probes.pkg_config, tree, "smp", "par", "c11"), (probes.launchers, tree)]
     if everything:

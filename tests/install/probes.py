@@ -52,9 +52,11 @@ def gasnet_tests(tree, conduit, mode):
     expect_identification(program, conduit, mode)
 
 
-def every_setting(tree):
-    """A fragment defines every name, and adds what the hooks hold to those that are for it."""
-    for conduit in tree.conduits:
+def every_setting(tree, everything):
+    """A fragment defines every name, and adds what the hooks hold to those that are for it. Without
+    everything, those of one network and one plug-in."""
+    few = [conduit for conduit in ("smp", "ofi") if conduit in tree.conduits]
+    for conduit in tree.conduits if everything else few:
         for mode in MODES:
             names = [f"GASNET_{name}" for name in SETTINGS + SPAWNERS]
             text = text_of(fragment(tree, conduit, mode))

@@ -290,7 +290,7 @@ TEST(CommandLine, DebuggerShowsWhereARankCrashed) {
 TEST(CommandLine, DebuggerPassesTheStatusOn) {
   if (!installed("gdb")) GTEST_SKIP() << "gdb is not installed";
   const auto status_of = [](std::vector<std::string> scenario) {
-    scenario.insert(scenario.begin(), {"-n", "2", "--debugger", "gdb", probe});
+    scenario.insert(scenario.begin(), {"-n", "1", "--debugger", "gdb", probe});
     // LeakSanitizer does not work under a debugger.
     const Outcome outcome =
         run_gexrun(std::move(scenario)).variable("ASAN_OPTIONS", "detect_leaks=0").run();
@@ -298,7 +298,7 @@ TEST(CommandLine, DebuggerPassesTheStatusOn) {
     return outcome.status;
   };
   EXPECT_EQ(status_of({"who"}), 0);
-  EXPECT_EQ(status_of({"exit-with", "3", "1"}), 3);
+  EXPECT_EQ(status_of({"exit-with", "3", "0"}), 3);
   EXPECT_EQ(status_of({"end-from-main", "4", "0"}), 4);
 }
 
@@ -309,10 +309,10 @@ TEST(CommandLine, ValgrindFindsErrorsAndPassesTheStatusOn) {
     GTEST_SKIP() << "valgrind is not installed: only the message was checked";
   }
   // Programs without instrumentation, since valgrind cannot run instrumented ones.
-  const Outcome good = run_gexrun({"-n", "2", "--debugger", "valgrind", "true"}).run();
+  const Outcome good = run_gexrun({"-n", "1", "--debugger", "valgrind", "true"}).run();
   expect_clean(good);
   EXPECT_EQ(good.status, 0) << good.error;
-  const Outcome bad = run_gexrun({"-n", "2", "--debugger", "valgrind", "false"}).run();
+  const Outcome bad = run_gexrun({"-n", "1", "--debugger", "valgrind", "false"}).run();
   expect_clean(bad);
   EXPECT_EQ(bad.status, 1) << bad.error;
 #ifdef LAUNCH_TEST_FREED
