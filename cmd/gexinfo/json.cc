@@ -132,7 +132,7 @@ ordered_json to_json(const MemoryFacts& memory) {
 ordered_json to_json(const DeviceMemoryFacts& memory) {
   ordered_json devices = ordered_json::array();
   for (const gex::kinds::DeviceFacts& device : memory.devices)
-    devices.push_back({{"kind", device.kind},
+    devices.push_back({{"kind", device.class_name},
                        {"number", device.number},
                        {"name", device.name},
                        {"bytes", device.bytes},

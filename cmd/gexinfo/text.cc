@@ -237,7 +237,7 @@ void print(const MemoryFacts& memory) {
 void print(const DeviceMemoryFacts& memory) {
   print_heading("device memory");
   for (const gex::kinds::DeviceFacts& device : memory.devices)
-    print_fact(device.kind + " device " + to_string(device.number),
+    print_fact(device.class_name + " device " + to_string(device.number),
                device.name + ", " + format_bytes(device.bytes) +
                    "; opened by other processes of the host by: " + device.shared_by +
                    "; dma-buf for networks: " + (device.has_dma_buf ? "yes" : "no"));
