@@ -7,8 +7,8 @@ set(GEX_ROOMS_ASIDE tools launch kinds)
 # The rooms of the library that is for programs of gasnet_tools.h alone.
 set(GEX_ROOMS_OF_TOOLS base tools)
 # The rooms in which nothing depends on whether the library checks usage: both forms take the same
-# objects (structure.compiled_once).
-set(GEX_ROOMS_WITHOUT_CHECKS base job launch shm)
+# objects (structure.compiled_once), but for the sources that a network declares as CHECKING.
+set(GEX_ROOMS_WITHOUT_CHECKS base job launch shm net)
 
 # Flags for everything compiled here.
 add_library(gex_flags INTERFACE)
@@ -51,10 +51,12 @@ endif()
 
 # Standard headers that many sources include. They are most of what a source compiles, so a set of
 # targets with equal options compiles them once (gex_precompile). Sources name what they use all the
-# same: the preset clang, whose compile commands clang-tidy takes, precompiles nothing.
+# same: the preset clang, whose compile commands clang-tidy takes, precompiles nothing. A source that has
+# them instantiates what their inline functions use: <filesystem>, <fstream> and <sstream>, which few
+# include, would be a third of compiling an empty one.
 set(GEX_STANDARD_HEADERS algorithm array atomic bit cerrno charconv chrono cstddef cstdint cstdio
-  cstdlib cstring filesystem fstream functional iterator limits map memory mutex new optional set span
-  sstream string string_view thread tuple type_traits unordered_map utility vector)
+  cstdlib cstring functional iterator limits map memory mutex new optional set span string string_view
+  thread tuple type_traits unordered_map utility vector)
 
 # gex_precompile(<target> [<headers>...]): compiles these headers and the standard ones once for the
 # target, and for others that call target_precompile_headers(<other> REUSE_FROM <target>).
@@ -72,6 +74,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(gex_without_warnings_of_precompiled -Wno-array-bounds -Wno-restrict -Wno-stringop-overread
     -Wno-stringop-overflow)
 endif()
+
+# gex_module_headers(<target>): as gex_program_headers, for plug-ins and objects of shared libraries.
+add_library(gex_headers OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
+target_link_libraries(gex_headers PRIVATE gex_flags)
+set_target_properties(gex_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
+gex_precompile(gex_headers)
+function(gex_module_headers target)
+  target_compile_options(${target} PRIVATE ${gex_without_warnings_of_precompiled})
+  target_precompile_headers(${target} REUSE_FROM gex_headers)
+endfunction()
 
 # gex_program_headers(<target>): a program's sources find the standard headers precompiled. The program has
 # the build's own options.
