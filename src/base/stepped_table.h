@@ -1,6 +1,6 @@
 #pragma once
 // A table of numbers that are mostly in equal steps, as indices are, or all equal: then it has two
-// of them and no entries. All of it is in this header, since plug-ins use it.
+// of them and no entries.
 //
 // Thread rules: any; it does not change.
 

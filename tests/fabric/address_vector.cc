@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "address.h"
+#include "counts.h"
 #include "domain.h"
 #include "stubs.h"
 
@@ -23,6 +24,7 @@ struct AddressVectorTable {
       if (numbers != nullptr) numbers[i] = is_name ? table.addresses_.size() : FI_ADDR_NOTAVAIL;
       if (!is_name) continue;
       table.addresses_.emplace_back(address);
+      count_address();
       ++inserted;
     }
     return inserted;

@@ -13,9 +13,10 @@ namespace gexsim {
 
 namespace {
 
-constexpr std::size_t kinds = 6;
+constexpr std::size_t kinds = 7;
 constexpr std::size_t delivered = 4;
 constexpr std::size_t fetched = 5;
+constexpr std::size_t addresses = 6;
 
 /// Null: no test asks for them.
 std::atomic<std::uint64_t>* map_counts() {
@@ -32,14 +33,23 @@ std::atomic<std::uint64_t>* map_counts() {
   return memory == MAP_FAILED ? nullptr : static_cast<std::atomic<std::uint64_t>*>(memory);
 }
 
+std::atomic<std::uint64_t>* own_counts() {
+  static std::atomic<std::uint64_t>* const counts = map_counts();
+  return counts;
+}
+
 }  // namespace
 
 void count(const Operation& operation) {
-  static std::atomic<std::uint64_t>* const counts = map_counts();
+  std::atomic<std::uint64_t>* const counts = own_counts();
   if (counts == nullptr) return;
   ++counts[static_cast<std::size_t>(operation.kind)];
   if (operation.kind == Kind::write && operation.is_delivered) ++counts[delivered];
   if (operation.is_fetched) ++counts[fetched];
+}
+
+void count_address() {
+  if (std::atomic<std::uint64_t>* const counts = own_counts()) ++counts[addresses];
 }
 
 }  // namespace gexsim

@@ -4,8 +4,8 @@
     counts.py EXPRESSION COMMAND...
 
 EXPRESSION is of Python, over the numbers of KINDS, the sums of all processes: delivered are the writes
-that complete when they are delivered, fetched the sends that their receivers fetch. The command must
-succeed.
+that complete when they are delivered, fetched the sends that their receivers fetch, addresses those of
+peers that are inserted. The command must succeed.
 """
 
 import os
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = ("sends", "writes", "reads", "atomics", "delivered", "fetched")
+KINDS = ("sends", "writes", "reads", "atomics", "delivered", "fetched", "addresses")
 
 
 def main():

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/zeroed_table.h"
 
 namespace gex::net {
 
@@ -80,7 +81,7 @@ class TransferPool {
   const TransferRoom room_;
   std::vector<std::unique_ptr<Transfer[]>> blocks_;
   std::vector<Transfer*> free_;
-  std::vector<std::uint32_t> under_way_;  ///< by peer
+  ZeroedTable<std::uint32_t> under_way_;  ///< by peer
   std::uint32_t all_under_way_ = 0;
 };
 

@@ -2,7 +2,6 @@
 
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace gex::net::ofi {
 
@@ -45,7 +44,8 @@ Domain::Domain(Info info, Broken broken, std::size_t ranks, std::size_t endpoint
     return;
   fi_av_attr attributes{};
   attributes.type = info_->domain_attr->av_type;
-  attributes.count = ranks * endpoints + 1;  // and this rank once more, for its trial
+  // This rank once more, for its trial.
+  attributes.count = room_for_addresses(habits_of(*info_), ranks * endpoints + 1);
   fid_av* peers = nullptr;
   took(fi_av_open(domain, &attributes, &peers, nullptr), peers, peers_, "fi_av_open", error);
 }
@@ -60,18 +60,10 @@ std::string Domain::take_device_error() const {
   return error_text(error.err);
 }
 
-bool Domain::insert_all(const std::byte* names, std::size_t stride, std::string& error) {
-  std::vector<fi_addr_t> addresses(ranks_);
-  for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    const int inserted =
-        fi_av_insert(peers_.get(), names + rank * stride, 1, &addresses[rank], 0, nullptr);
-    if (inserted == 1) continue;
-    error = "fi_av_insert of rank " + std::to_string(rank) + ": " +
-            (inserted < 0 ? error_text(inserted) : "refused");
-    return false;
-  }
-  first_addresses_ = SteppedTable(std::move(addresses));
-  return true;
+bool Domain::set_first_names(const Host& host, const std::byte* names, std::size_t stride,
+                             std::string& error) {
+  first_addresses_.emplace(host, peers_.get(), names, stride);
+  return !habits_of(*info_).connects_at_insertion || first_addresses_->insert_all(error);
 }
 
 fi_addr_t Domain::insert(const std::byte* name) const {

@@ -2,15 +2,19 @@
 // The objects that the endpoints of a process share: libfabric's fabric and domain, and the
 // addresses of peers' endpoints.
 //
-// Thread rules: `insert` any where the provider is threaded; the rest before other threads come.
+// Thread rules: `insert` and `address_of` any where the provider is threaded; the rest before other
+// threads come.
+
+#include <gex/plugin/conduit.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
-#include "base/stepped_table.h"
 #include "net/ofi/fabric.h"
 #include "net/ofi/habits.h"
+#include "net/ofi/peer_addresses.h"
 
 namespace gex::net::ofi {
 
@@ -49,8 +53,7 @@ Habits habits_of(const fi_info& info) noexcept;
 class Domain {
  public:
   /// Opens everything; `error` is set and the object of no use when something could not be had.
-  /// The provider is asked for room for the addresses of `endpoints` of each rank at once: one
-  /// whose table grows may move it while other threads read it.
+  /// `endpoints`: that a rank has at most.
   Domain(Info info, Broken broken, std::size_t ranks, std::size_t endpoints, std::string& error);
 
   const fi_info& info() const noexcept { return *info_; }
@@ -64,13 +67,15 @@ class Domain {
   std::string take_device_error() const;
   bool has_text_for_name() const noexcept { return info_->addr_format == FI_ADDR_STR; }
 
-  /// Inserts the names of all ranks' first endpoints, each `stride` bytes after the one before.
-  bool insert_all(const std::byte* names, std::size_t stride, std::string& error);
+  /// The names of all ranks' first endpoints, each `stride` bytes after the one before; they stay
+  /// there, as `host` does. After false `error` is set.
+  bool set_first_names(const Host& host, const std::byte* names, std::size_t stride,
+                       std::string& error);
   /// The address of a further endpoint; FI_ADDR_NOTAVAIL if the provider refuses its name.
   fi_addr_t insert(const std::byte* name) const;
 
-  /// Returns the address of the peer's first endpoint.
-  fi_addr_t address_of(std::uint32_t rank) const noexcept { return first_addresses_[rank]; }
+  /// Returns the address of the peer's first endpoint. Once its name is set.
+  fi_addr_t address_of(std::uint32_t rank) const noexcept { return first_addresses_->of(rank); }
   std::size_t ranks() const noexcept { return ranks_; }
 
   /// Where each rank lets others write without harm (scratch.h), each `stride` bytes after the one
@@ -92,7 +97,7 @@ class Domain {
   Fid<fid_eq> events_;
   Fid<fid_domain> domain_;
   Fid<fid_av> peers_;
-  SteppedTable<fi_addr_t> first_addresses_;
+  std::optional<PeerAddresses> first_addresses_;
   const std::byte* scratch_places_ = nullptr;
   std::size_t scratch_stride_ = 0;
 };

@@ -86,7 +86,7 @@ bool Endpoint::make(std::string& error) {
 }
 
 bool Endpoint::enable(std::string& error) {
-  routes_ = ZeroedTable<Route>(domain_.ranks());
+  routes_ = ZeroedTable<Routes>(domain_.ranks());
   std::size_t size = first_queue_size(info());
   while (!enable(size, error)) {
     size /= 2;
@@ -137,6 +137,12 @@ bool Endpoint::enable(std::size_t queue_size, std::string& error) {
 bool Endpoint::arm_wait() const noexcept {
   fid* queue = &completions_->fid;
   return fi_trywait(domain_.fabric(), &queue, 1) == FI_SUCCESS;
+}
+
+void Endpoint::set_routes(std::uint32_t rank, fi_addr_t address) noexcept {
+  if (is_first_) return;
+  routes_[rank].transfers.set(address);
+  if (address != domain_.address_of(rank)) routes_[rank].messages.set(address);
 }
 
 std::vector<std::byte> Endpoint::name(std::string& error) const {

@@ -54,23 +54,18 @@ class Endpoint {
   // Where messages, and one-sided operations, to a rank go; FI_ADDR_NOTAVAIL: not over this
   // endpoint. Any thread.
   fi_addr_t message_route(std::uint32_t rank) const noexcept {
-    return route_of(routes_[rank].messages, rank);
+    return is_first_ ? domain_.address_of(rank) : routes_[rank].messages.get();
   }
   fi_addr_t transfer_route(std::uint32_t rank) const noexcept {
-    return route_of(routes_[rank].transfers, rank);
+    return is_first_ ? domain_.address_of(rank) : routes_[rank].transfers.get();
   }
-  /// Acquire and release: the address has been inserted before.
-  void set_message_route(std::uint32_t rank, fi_addr_t address) noexcept {
-    routes_[rank].messages.store(address + 1, std::memory_order_release);
-  }
-  void set_transfer_route(std::uint32_t rank, fi_addr_t address) noexcept {
-    routes_[rank].transfers.store(address + 1, std::memory_order_release);
-  }
+  /// There is a connection with this endpoint of the peer's. Messages take the way if the peer's is
+  /// of a further lane too.
+  void set_routes(std::uint32_t rank, fi_addr_t address) noexcept;
   /// The peer's first endpoint.
   const Place& scratch_place_of(std::uint32_t rank) const noexcept {
     return domain_.scratch_place_of(rank);
   }
-  fi_addr_t first_address_of(std::uint32_t rank) const noexcept { return domain_.address_of(rank); }
   /// This is the first endpoint, and leads to the peers' first ones. Before any other thread uses
   /// it.
   void use_first_addresses() noexcept { is_first_ = true; }
@@ -81,22 +76,29 @@ class Endpoint {
   /// Enables it with a completion queue of this size; after false `error` is set.
   bool enable(std::size_t queue_size, std::string& error);
 
-  /// Addresses plus 1; 0: none was set.
-  struct Route {
-    std::atomic<fi_addr_t> messages;
-    std::atomic<fi_addr_t> transfers;
+  /// An address, or FI_ADDR_NOTAVAIL until it is set.
+  class Route {
+   public:
+    // Acquire and release: the address has been inserted before.
+    fi_addr_t get() const noexcept { return plus_one_.load(std::memory_order_acquire) - 1; }
+    void set(fi_addr_t address) noexcept {
+      plus_one_.store(address + 1, std::memory_order_release);
+    }
+
+   private:
+    static_assert(FI_ADDR_NOTAVAIL + 1 == 0);
+    std::atomic<fi_addr_t> plus_one_;
   };
-  static_assert(FI_ADDR_NOTAVAIL + 1 == 0);
-  fi_addr_t route_of(const std::atomic<fi_addr_t>& set, std::uint32_t rank) const noexcept {
-    const fi_addr_t address = set.load(std::memory_order_acquire) - 1;
-    return address != FI_ADDR_NOTAVAIL || !is_first_ ? address : domain_.address_of(rank);
-  }
+  struct Routes {
+    Route messages;
+    Route transfers;
+  };
 
   const Domain& domain_;
   const bool wakes_;
   bool is_first_ = false;
-  ZeroedTable<Route> routes_;  ///< by rank: those that differ from the first addresses
-  int wait_descriptor_ = -1;   ///< the queue's
+  ZeroedTable<Routes> routes_;  ///< by rank, of a further endpoint
+  int wait_descriptor_ = -1;    ///< the queue's
   // The endpoint goes first.
   Fid<fid_cq> completions_;
   Fid<fid_ep> endpoint_;

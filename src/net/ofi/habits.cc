@@ -2,6 +2,7 @@
 
 #include <rdma/fabric.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace gex::net::ofi {
@@ -20,20 +21,24 @@ constexpr const char* psm_advice =
 // The first row that fits.
 constexpr Row rows[] = {
     {"cxi",
-     {.advice = "a job needs a VNI: of Slurm on one host, srun --network=single_node_vni; "
+     {.grows_in_place = true,
+      .advice = "a job needs a VNI: of Slurm on one host, srun --network=single_node_vni; "
                 "fi_info -p cxi shows what is there"}},
     {"verbs;ofi_rxm",
-     {.connects = true, .ignores_delivery = true, .advice = "ulimit -l must allow much memory"}},
-    {";ofi_rxm", {.connects = true}},
+     {.connects = true,
+      .ignores_delivery = true,
+      .grows_in_place = true,
+      .advice = "ulimit -l must allow much memory"}},
+    {";ofi_rxm", {.connects = true, .grows_in_place = true}},
     {";ofi_rxd", {.fails_at_atomics = true, .has_one_endpoint = true}},
     {"efa", {.shakes_hands = true, .advice = "ulimit -l must allow much memory"}},
-    {"psm3", {.shakes_hands = true, .advice = psm_advice}},
-    {"psm2", {.shakes_hands = true, .advice = psm_advice}},
+    {"psm3", {.shakes_hands = true, .connects_at_insertion = true, .advice = psm_advice}},
+    {"psm2", {.shakes_hands = true, .connects_at_insertion = true, .advice = psm_advice}},
     {"opx", {.advice = psm_advice}},
-    {"tcp", {.connects = true}},
-    {"net", {.connects = true}},
+    {"tcp", {.connects = true, .grows_in_place = true}},
+    {"net", {.connects = true, .grows_in_place = true}},
     {"sockets", {.connects = true, .has_one_endpoint = true}},
-    {"shm", {.has_one_endpoint = true, .has_files = true}},
+    {"shm", {.has_one_endpoint = true, .has_files = true, .connects_at_insertion = true}},
 };
 
 }  // namespace
@@ -50,6 +55,13 @@ Reach reach_of(std::string_view provider) noexcept {
   for (const std::string_view by_sockets : {"sockets", "net", "tcp", "udp"})
     if (provider.starts_with(by_sockets)) return Reach::sockets;
   return Reach::network;
+}
+
+std::size_t room_for_addresses(const Habits& habits, std::size_t addresses) noexcept {
+  constexpr std::size_t pieces = 16;
+  constexpr std::size_t least = 64;
+  if (!habits.grows_in_place) return addresses;
+  return std::min(addresses, std::max(least, (addresses + pieces - 1) / pieces));
 }
 
 bool takes_option_late(std::string_view provider, std::uint32_t library_version) noexcept {

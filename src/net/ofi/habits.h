@@ -2,6 +2,7 @@
 // Habits of providers that they do not report, by their names: the one table of such names.
 // Everything else is decided from what a provider reports.
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -20,9 +21,19 @@ struct Habits {
   bool has_one_endpoint = false;
   /// Endpoints have files with names (/dev/shm).
   bool has_files = false;
+  /// Makes connections, or opens files, when addresses are inserted, with processes that wait for
+  /// nothing else meanwhile.
+  bool connects_at_insertion = false;
+  /// Its table of addresses grows by pieces of the size that it is made with, and does not move up
+  /// to 16 of them, which other threads may read.
+  bool grows_in_place = false;
   /// Advice for when its domain or endpoint cannot be opened, or null.
   const char* advice = nullptr;
 };
+
+/// The number of addresses for which the provider is to make room at once, of those that there may
+/// be. A table that moves when it grows has room for all, since other threads read it.
+std::size_t room_for_addresses(const Habits& habits, std::size_t addresses) noexcept;
 
 /// Which hosts a provider reaches.
 enum class Reach : std::uint8_t {

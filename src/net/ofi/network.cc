@@ -372,11 +372,7 @@ void Network::completed(const fi_cq_data_entry& entry) {
 }
 
 void Network::sent_off(SendBuffer& buffer) {
-  if (buffer.kind == Kind::handshake) {
-    endpoint_.set_transfer_route(buffer.peer, buffer.route);
-    if (buffer.route != endpoint_.first_address_of(buffer.peer))
-      endpoint_.set_message_route(buffer.peer, buffer.route);
-  }
+  if (buffer.kind == Kind::handshake) endpoint_.set_routes(buffer.peer, buffer.route);
   give_back(buffer);
   in_flight_.fetch_sub(1, std::memory_order_relaxed);
 }

@@ -361,7 +361,7 @@ std::unique_ptr<Ofi> Ofi::attach(const Host& host, Limits& limits) {
   made->domain_->set_scratch_places(&all[0].scratch, sizeof all[0]);
   Lane& first = made->lanes_->first();
   std::string error;
-  if (made->domain_->insert_all(all[0].name, sizeof all[0], error)) {
+  if (made->domain_->set_first_names(host, all[0].name, sizeof all[0], error)) {
     first.endpoint->use_first_addresses();
     first.network.start(error);
   }

@@ -28,6 +28,7 @@
 #include <span>
 #include <vector>
 
+#include "base/zeroed_table.h"
 #include "net/kit/transfer_pool.h"
 #include "net/ofi/atomics.h"
 #include "net/ofi/endpoint.h"
@@ -173,7 +174,7 @@ class OneSided {
 
   std::mutex mutex_;  ///< of what follows
   TransferPool<Transfer> transfers_;
-  std::vector<Fence> fences_;         ///< by peer, where there are any
+  ZeroedTable<Fence> fences_;         ///< by peer, where there are any
   std::vector<Transfer*> postponed_;  ///< fences that the provider had no room for
   std::atomic<bool> any_postponed_{false};
 };

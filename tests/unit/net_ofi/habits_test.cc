@@ -16,6 +16,8 @@ TEST(Habits, AreThoseOfTheFirstRowThatFits) {
   EXPECT_TRUE(habits_of("tcp;ofi_rxm").connects);
   EXPECT_TRUE(habits_of("udp;ofi_rxd").fails_at_atomics);
   EXPECT_TRUE(habits_of("psm2").shakes_hands);
+  EXPECT_TRUE(habits_of("psm3").connects_at_insertion);
+  EXPECT_FALSE(habits_of("efa").connects_at_insertion);
   EXPECT_FALSE(habits_of("an unknown one").connects);
 }
 
