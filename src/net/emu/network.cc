@@ -27,9 +27,9 @@ EmuNetwork::EmuNetwork(const Host& host, const Layout& layout, std::span<std::by
       all_(all_slots(layout.depth())),
       threaded_(host.threaded != 0) {
   const std::size_t queues = std::size_t{Layout::channels} * layout.ranks();
-  outgoing_ = std::make_unique<Outgoing[]>(queues);
-  finished_ = std::make_unique<Word[]>(queues);
-  taken_ = std::make_unique<Word[]>(queues);
+  outgoing_ = ZeroedTable<Outgoing>(queues);
+  finished_ = ZeroedTable<Word>(queues);
+  taken_ = ZeroedTable<Word>(queues);
   if (seed != 0)
     reorder_.emplace(seed, host.rank, static_cast<std::uint32_t>(queues), layout.depth());
 }
@@ -172,13 +172,13 @@ std::uint64_t EmuNetwork::arrived(std::uint32_t channel, std::uint32_t source, s
 std::size_t EmuNetwork::poll_channel(std::uint32_t channel, std::size_t max, Tick now) {
   const std::uint32_t ranks = layout_.ranks();
   const Word* arrivals = &word(layout_.sent(0, host_.rank, channel));
-  const Word* finished = &finished_[queue_index(channel, 0)];
+  const std::size_t first_queue = queue_index(channel, 0);
   std::size_t delivered = 0;
   std::uint32_t source = next_source_[channel].load(std::memory_order_relaxed);
   for (std::uint32_t looked = 0; looked < ranks && delivered < max; ++looked) {
     // Relaxed: only a hint that something waits; `take` looks again and orders.
     if (arrivals[source].load(std::memory_order_relaxed) !=
-        finished[source].load(std::memory_order_relaxed)) [[unlikely]] {
+        finished_[first_queue + source].load(std::memory_order_relaxed)) [[unlikely]] {
       const SlotReceiver<> queue = receiver(channel, source);
       // No more than waited at first, so that a peer that floods us does not keep us here.
       std::uint64_t ready = arrived(channel, source, queue.ready(), now);

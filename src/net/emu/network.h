@@ -26,12 +26,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 
 #include "base/cache_line.h"
 #include "base/spin_lock.h"
+#include "base/zeroed_table.h"
 #include "net/emu/bells.h"
 #include "net/emu/layout.h"
 #include "net/emu/ports.h"
@@ -105,9 +105,9 @@ class EmuNetwork {
   std::span<std::byte> memory_;
   std::uint64_t all_;
   bool threaded_;
-  std::unique_ptr<Outgoing[]> outgoing_;
-  std::unique_ptr<Word[]> finished_;
-  std::unique_ptr<Word[]> taken_;
+  mutable ZeroedTable<Outgoing> outgoing_;
+  mutable ZeroedTable<Word> finished_;
+  mutable ZeroedTable<Word> taken_;
   /// Source at which the next poll of a channel begins, so that none is always last.
   std::array<std::atomic<std::uint32_t>, Layout::channels> next_source_{};
   std::optional<Reorder> reorder_;

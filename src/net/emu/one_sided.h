@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/spin_lock.h"
+#include "base/zeroed_table.h"
 #include "net/emu/adapter.h"
 #include "net/emu/ports.h"
 #include "net/emu/segments.h"
@@ -160,7 +161,7 @@ class OneSided {
   std::uint32_t depth_;
   Random random_;
   std::uint32_t looks_ = 0;
-  std::vector<std::uint32_t> to_peer_;
+  ZeroedTable<std::uint32_t> to_peer_;
   std::vector<Transfer> transfers_;
   std::vector<Flush> flushes_;
   std::uint64_t begun_ = 0;

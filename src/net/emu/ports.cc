@@ -49,7 +49,7 @@ Ports::Ports(const Timing& timing, const Layout& layout, std::span<std::byte> me
       memory_(memory),
       rank_(rank),
       seed_(SplitMix64(seed ^ SplitMix64(rank)())()),
-      links_(std::make_unique<Link[]>(layout.ranks())) {
+      links_(layout.ranks()) {
 }
 
 Ports::Word& Ports::word(std::size_t offset) const noexcept {

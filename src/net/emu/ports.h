@@ -18,11 +18,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "base/cache_line.h"
 #include "base/clock.h"
+#include "base/zeroed_table.h"
 #include "net/emu/layout.h"
 #include "net/emu/model.h"
 
@@ -94,7 +94,7 @@ class Ports {
   std::uint32_t rank_;
   std::uint64_t seed_;
   Word processor_{0};
-  std::unique_ptr<Link[]> links_;  ///< by peer
+  ZeroedTable<Link> links_;  ///< by peer
 };
 
 }  // namespace gex::net::emu

@@ -28,10 +28,7 @@ constexpr bool is_within(std::uint64_t offset, std::uint64_t size, std::uint64_t
 }  // namespace
 
 Segments::Segments(const Host& host, const Layout& layout, std::span<std::byte> memory)
-    : host_(host),
-      layout_(layout),
-      memory_(memory),
-      windows_(std::make_unique<std::atomic<Windows*>[]>(host.size)) {
+    : host_(host), layout_(layout), memory_(memory), windows_(host.size) {
 }
 
 Segments::~Segments() {
