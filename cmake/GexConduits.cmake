@@ -18,8 +18,8 @@ set(GEX_GENERATED ${PROJECT_BINARY_DIR}/generated)
 # A network of the library itself, whose gex::net::<name>::conduit() returns its table, or the plug-in
 # libgex-<name>.so. ONE_MACHINE: it joins the processes of one machine. PREFERENCE: it may be chosen where
 # no network is named, of those that are equally good here the one with the highest number; 1 to 9 are
-# last resorts, 50 is usual (docs/which-way.md). Without it only its name chooses it. CHECKING: sources
-# that check their own state in the checking form. NEEDS: libraries that the plug-in may need at
+# last resorts, 50 is usual (docs/which-way.md). Without it only its name chooses it. CHECKING: sources of
+# a plug-in that check their own state in the checking form. NEEDS: libraries that the plug-in may need at
 # run time, as the loader names them. PARTS: what the plug-in may load of further files beside it
 # (gex_conduit_part).
 set(GEX_DECLARED_CONDUITS "")

@@ -7,8 +7,8 @@ set(GEX_ROOMS_ASIDE tools launch kinds)
 # The rooms of the library that is for programs of gasnet_tools.h alone.
 set(GEX_ROOMS_OF_TOOLS base tools)
 # The rooms in which nothing depends on whether the library checks usage: both forms take the same
-# objects (structure.compiled_once), but for the sources that a network declares as CHECKING.
-set(GEX_ROOMS_WITHOUT_CHECKS base job launch shm net)
+# objects (structure.compiled_once).
+set(GEX_ROOMS_WITHOUT_CHECKS base job launch shm)
 
 # Flags for everything compiled here.
 add_library(gex_flags INTERFACE)

@@ -3,10 +3,10 @@
 // whatever a client does and whatever arrives from a peer.
 //
 // GEX_ASSERT(condition) ends the process with SIGABRT, after one line that names the place, if the
-// condition is false. The build defines GEX_ASSERTIONS in the preset debug, under sanitizers, and
-// for what the checking library does not share with the other; elsewhere the condition is compiled
-// but not evaluated, so that it costs nothing. What a client or a peer can make false is no
-// assertion: it is checked in every build, and answered by an error.
+// condition is false. The build defines GEX_ASSERTIONS for the checking library, in the preset
+// debug and under sanitizers; elsewhere the condition is compiled but not evaluated, so that it
+// costs nothing. What a client or a peer can make false is no assertion: it is checked in every
+// build, and answered by an error.
 //
 // A macro, as the condition's text is the message. It needs nothing that is linked, so that
 // plug-ins use it as well.

@@ -1,2 +1,1 @@
-# lanes.cc alone can check its own state.
-gex_conduit(udp BUILT_IN PREFERENCE 5 CHECKING lanes.cc)
+gex_conduit(udp BUILT_IN PREFERENCE 5)
