@@ -38,6 +38,12 @@ def environment(**more):
     return {**kept, **more}
 
 
+def folders_of(shard):
+    """Open MPI fails where two jobs that start at once make one folder."""
+    folder = os.environ.get("OMPI_MCA_orte_tmpdir_base")
+    return {"OMPI_MCA_orte_tmpdir_base": f"{folder}/{shard}"} if folder else {}
+
+
 def run(program, names, shards):
     """Returns true if all tests pass. Prints what they print, with the number of the process before each line
     if there are several; at once, so that of a test that hangs it is known how far it came."""
@@ -47,7 +53,8 @@ def run(program, names, shards):
                               env=environment(GTEST_FILTER=":".join(names))).returncode == 0
     processes = [subprocess.Popen([program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT,
-                                  env=environment(GTEST_FILTER=":".join(names[shard::shards])))
+                                  env=environment(GTEST_FILTER=":".join(names[shard::shards]),
+                                                  **folders_of(shard)))
                  for shard in range(shards)]
     printing = threading.Lock()
 
