@@ -28,7 +28,10 @@ constexpr bool is_within(std::uint64_t offset, std::uint64_t size, std::uint64_t
 }  // namespace
 
 Segments::Segments(const Host& host, const Layout& layout, std::span<std::byte> memory)
-    : host_(host), layout_(layout), memory_(memory), windows_(host.size) {
+    : host_(host),
+      layout_(layout),
+      memory_(memory),
+      windows_(std::make_unique<std::atomic<Windows*>[]>(host.size)) {
 }
 
 Segments::~Segments() {

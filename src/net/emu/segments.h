@@ -25,7 +25,6 @@
 
 #include "base/os_file.h"
 #include "base/os_mapping.h"
-#include "base/zeroed_table.h"
 #include "net/emu/layout.h"
 
 namespace gex::net::emu {
@@ -91,8 +90,8 @@ class Segments {
   std::vector<Part> parts_;             ///< by neighborhood; empty: everything is refused
   std::vector<std::uint32_t> part_of_;  ///< by rank
   mutable std::mutex mapping_;
-  /// By rank; null: none is mapped.
-  mutable ZeroedTable<std::atomic<Windows*>> windows_;
+  /// By rank; null: none is mapped. On the heap, where leak checkers look for what it points to.
+  mutable std::unique_ptr<std::atomic<Windows*>[]> windows_;
   mutable std::mutex entering_;
   std::map<std::uint32_t, OwnSegment> own_;  ///< by place
   std::uint32_t next_generation_ = 1;
