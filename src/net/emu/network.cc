@@ -44,13 +44,13 @@ Record& EmuNetwork::record(std::uint32_t source, std::uint32_t target, std::uint
       memory_.data() + layout_.record(source, target, channel, static_cast<std::uint32_t>(slot)));
 }
 
-SlotSender<> EmuNetwork::sender(std::uint32_t channel, std::uint32_t peer) const noexcept {
+SlotSender<> EmuNetwork::sender(std::uint32_t channel, std::uint32_t peer) noexcept {
   return {word(layout_.sent(host_.rank, peer, channel)),
           word(layout_.done(host_.rank, peer, channel)),
           outgoing_[queue_index(channel, peer)].claimed, all_, threaded_};
 }
 
-SlotReceiver<> EmuNetwork::receiver(std::uint32_t channel, std::uint32_t source) const noexcept {
+SlotReceiver<> EmuNetwork::receiver(std::uint32_t channel, std::uint32_t source) noexcept {
   const std::size_t queue = queue_index(channel, source);
   return {word(layout_.sent(source, host_.rank, channel)),
           word(layout_.done(source, host_.rank, channel)),

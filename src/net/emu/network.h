@@ -75,8 +75,8 @@ class EmuNetwork {
   Word& word(std::size_t offset) const noexcept;
   Record& record(std::uint32_t source, std::uint32_t target, std::uint32_t channel,
                  int slot) const noexcept;
-  SlotSender<> sender(std::uint32_t channel, std::uint32_t peer) const noexcept;
-  SlotReceiver<> receiver(std::uint32_t channel, std::uint32_t source) const noexcept;
+  SlotSender<> sender(std::uint32_t channel, std::uint32_t peer) noexcept;
+  SlotReceiver<> receiver(std::uint32_t channel, std::uint32_t source) noexcept;
 
   /// The slot of a payload that `buffer` handed out for this channel and peer.
   std::optional<int> built_in_place(Channel channel, std::uint32_t peer,
@@ -105,9 +105,9 @@ class EmuNetwork {
   std::span<std::byte> memory_;
   std::uint64_t all_;
   bool threaded_;
-  mutable ZeroedTable<Outgoing> outgoing_;
-  mutable ZeroedTable<Word> finished_;
-  mutable ZeroedTable<Word> taken_;
+  ZeroedTable<Outgoing> outgoing_;
+  ZeroedTable<Word> finished_;
+  ZeroedTable<Word> taken_;
   /// Source at which the next poll of a channel begins, so that none is always last.
   std::array<std::atomic<std::uint32_t>, Layout::channels> next_source_{};
   std::optional<Reorder> reorder_;

@@ -8,12 +8,17 @@
 
 namespace gex::net {
 
+std::uint32_t ranks_here(const Host& host, std::uint32_t end) {
+  const std::uint32_t here = host.host_of(host.rank);
+  std::uint32_t count = 0;
+  for (std::uint32_t rank = 0; rank < end; ++rank)
+    if (host.host_of(rank) == here) ++count;
+  return count;
+}
+
 std::uint32_t processors_of_rank(const Host& host) {
-  std::uint32_t ranks_here = 0;
-  for (std::uint32_t rank = 0; rank < host.size; ++rank)
-    if (host.host_of(rank) == host.host_of(host.rank)) ++ranks_here;
   const long all = std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L);
-  const auto share = static_cast<std::uint32_t>(all) / std::max(ranks_here, 1U);
+  const auto share = static_cast<std::uint32_t>(all) / std::max(ranks_here(host, host.size), 1U);
   cpu_set_t own;
   const bool is_bound = sched_getaffinity(0, sizeof own, &own) == 0;
   const auto bound = is_bound ? static_cast<std::uint32_t>(CPU_COUNT(&own)) : share;

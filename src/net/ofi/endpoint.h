@@ -76,22 +76,9 @@ class Endpoint {
   /// Enables it with a completion queue of this size; after false `error` is set.
   bool enable(std::size_t queue_size, std::string& error);
 
-  /// An address, or FI_ADDR_NOTAVAIL until it is set.
-  class Route {
-   public:
-    // Acquire and release: the address has been inserted before.
-    fi_addr_t get() const noexcept { return plus_one_.load(std::memory_order_acquire) - 1; }
-    void set(fi_addr_t address) noexcept {
-      plus_one_.store(address + 1, std::memory_order_release);
-    }
-
-   private:
-    static_assert(FI_ADDR_NOTAVAIL + 1 == 0);
-    std::atomic<fi_addr_t> plus_one_;
-  };
   struct Routes {
-    Route messages;
-    Route transfers;
+    AddressCell messages;
+    AddressCell transfers;
   };
 
   const Domain& domain_;

@@ -18,14 +18,14 @@ fi_addr_t PeerAddresses::insert(std::uint32_t rank, std::string& error) const {
             (inserted < 0 ? error_text(inserted) : "refused");
     return FI_ADDR_NOTAVAIL;
   }
-  plus_one_[rank].store(address + 1, std::memory_order_release);
+  addresses_[rank].set(address);
   return address;
 }
 
 fi_addr_t PeerAddresses::first_use(std::uint32_t rank) const noexcept {
   const std::lock_guard guard(mutex_);
   // Another thread may have been here first.
-  const fi_addr_t address = plus_one_[rank].load(std::memory_order_relaxed) - 1;
+  const fi_addr_t address = addresses_[rank].get();
   if (address != FI_ADDR_NOTAVAIL) return address;
   std::string error;
   const fi_addr_t inserted = insert(rank, error);

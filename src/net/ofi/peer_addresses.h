@@ -18,12 +18,24 @@
 
 namespace gex::net::ofi {
 
+/// An address, or FI_ADDR_NOTAVAIL until it is set; zero bytes at first.
+class AddressCell {
+ public:
+  // Acquire and release: the provider's entry is complete.
+  fi_addr_t get() const noexcept { return plus_one_.load(std::memory_order_acquire) - 1; }
+  void set(fi_addr_t address) noexcept { plus_one_.store(address + 1, std::memory_order_release); }
+
+ private:
+  static_assert(FI_ADDR_NOTAVAIL + 1 == 0);
+  std::atomic<fi_addr_t> plus_one_;
+};
+
 class PeerAddresses {
  public:
   /// `table`: the provider's. `names`: of the endpoints, each `stride` bytes after the one before.
   /// All stay there.
   PeerAddresses(const Host& host, fid_av* table, const std::byte* names, std::size_t stride)
-      : host_(host), table_(table), names_(names), stride_(stride), plus_one_(host.size) {}
+      : host_(host), table_(table), names_(names), stride_(stride), addresses_(host.size) {}
 
   /// For a provider that needs all addresses before the first message; after false `error` is set.
   bool insert_all(std::string& error);
@@ -31,8 +43,7 @@ class PeerAddresses {
   /// Returns the peer's address, which is inserted if it was not before. Ends the job if the
   /// provider refuses it.
   fi_addr_t of(std::uint32_t rank) const noexcept {
-    // Acquire: the provider's entry is complete.
-    const fi_addr_t address = plus_one_[rank].load(std::memory_order_acquire) - 1;
+    const fi_addr_t address = addresses_[rank].get();
     return address != FI_ADDR_NOTAVAIL ? address : first_use(rank);
   }
 
@@ -45,9 +56,8 @@ class PeerAddresses {
   fid_av* const table_;
   const std::byte* const names_;
   const std::size_t stride_;
-  static_assert(FI_ADDR_NOTAVAIL + 1 == 0);
-  mutable ZeroedTable<std::atomic<fi_addr_t>> plus_one_;  ///< by rank; 0: not inserted
-  mutable std::mutex mutex_;                              ///< of insertions
+  mutable ZeroedTable<AddressCell> addresses_;  ///< by rank
+  mutable std::mutex mutex_;                    ///< of insertions
 };
 
 }  // namespace gex::net::ofi

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/kit/processors.h"
 #include "net/ucx/atomics.h"
 #include "net/ucx/context.h"
 #include "net/ucx/lanes.h"
@@ -90,13 +91,6 @@ class Ucx {
   std::string choice_reason_;
 };
 
-std::size_t ranks_here(const Host& host) {
-  std::size_t count = 0;
-  for (std::uint32_t rank = 0; rank < host.size; ++rank)
-    if (host.host_of(rank) == host.host_of(host.rank)) ++count;
-  return count;
-}
-
 std::string list_of(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) list.append(list.empty() ? "" : ", ").append(name);
@@ -164,7 +158,8 @@ bool choose_device(const Host& host, Allowed& allowed, const char*& why) {
   std::vector<std::string> transports;
   {
     std::string error;
-    const Context opened(host, host.size, ranks_here(host), host.threaded != 0, {}, error);
+    const Context opened(host, host.size, ranks_here(host, host.size), host.threaded != 0, {},
+                         error);
     if (error.empty()) transports = opened.transports();
   }
   const std::string interfaces = tcp_interfaces(transports);
@@ -204,7 +199,7 @@ Ucx::Ucx(const Host& host, const Allowed& allowed, const char* why, std::string&
   wanted_lanes(host, "GEX_UCX_LANES", max_lanes, error);
   if (!error.empty()) return;
   const bool threaded = host.threaded != 0;
-  context_.emplace(host, host.size, ranks_here(host), threaded, allowed, error);
+  context_.emplace(host, host.size, ranks_here(host, host.size), threaded, allowed, error);
   if (!error.empty()) return;
   segments_.emplace(host, *context_);
   if (device_classes_of(host) != 0 && context_->has_devices()) {
@@ -238,7 +233,7 @@ std::unique_ptr<Ucx> Ucx::attach(const Host& host, Limits& limits) {
   std::string error;
   Allowed allowed;
   const char* why = nullptr;
-  if (host.size == ranks_here(host))
+  if (host.size == ranks_here(host, host.size))
     stay_in_memory(host, allowed, why);
   else if (!choose_device(host, allowed, why))
     return nullptr;

@@ -31,9 +31,8 @@ std::optional<PortRange> system_ports() {
       os::read_file("/proc/sys/net/ipv4/ip_local_port_range").value_or(std::string()));
 }
 
-bool is_reserved_by_system(std::uint16_t port) {
-  return is_reserved(
-      os::read_file("/proc/sys/net/ipv4/ip_local_reserved_ports").value_or(std::string()), port);
+std::string reserved_by_system() {
+  return os::read_file("/proc/sys/net/ipv4/ip_local_reserved_ports").value_or(std::string());
 }
 
 }  // namespace gex::net::udp

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/port_range.h"
@@ -48,7 +49,7 @@ bool is_reserved(std::string_view list, std::uint16_t port) noexcept;
 
 /// The range from which the system chooses ports; empty where it cannot be read.
 std::optional<PortRange> system_ports();
-/// Returns true if the system never chooses that port of itself.
-bool is_reserved_by_system(std::uint16_t port);
+/// The list of ports that the system never chooses of itself; empty where it cannot be read.
+std::string reserved_by_system();
 
 }  // namespace gex::net::udp

@@ -19,6 +19,7 @@
 #include "net/host_addresses.h"
 #include "net/kit/channel_buffers.h"
 #include "net/kit/lanes.h"
+#include "net/kit/processors.h"
 #include "net/kit/segments.h"
 #include "net/udp/digest.h"
 #include "net/udp/directory.h"
@@ -171,13 +172,10 @@ std::uint32_t first_elsewhere(const Host& host) {
 }
 
 PlaceOnHost own_place(const Host& host, std::uint32_t lanes) {
-  PlaceOnHost place{.host = host.host_of(host.rank), .ranks = 0, .index = 0, .lanes = lanes};
-  for (std::uint32_t rank = 0; rank < host.size; ++rank) {
-    if (host.host_of(rank) != place.host) continue;
-    ++place.ranks;
-    if (rank < host.rank) ++place.index;
-  }
-  return place;
+  return {.host = host.host_of(host.rank),
+          .ranks = ranks_here(host, host.size),
+          .index = ranks_here(host, host.rank),
+          .lanes = lanes};
 }
 
 /// Settings of the protocol alone.
@@ -229,17 +227,16 @@ PathLimits path_limits(int family, std::size_t max) {
           .headers = static_cast<std::uint32_t>(headers)};
 }
 
-/// Settings of the ranks of a host, by one of them.
-PeerSettings settings_of(const Opened& opened, std::uint32_t rank, const Socket& socket,
+/// Settings of the ranks of a host, one of which is at `address`; they have no address themselves.
+PeerSettings settings_of(const Opened& opened, const Address& address, const Socket& socket,
                          bool is_near, std::uint32_t ranks) {
   PeerSettings peer;
-  peer.address = opened.address_of(rank, 0);
-  peer.datagram = socket.max_datagram(peer.address);
+  peer.datagram = socket.max_datagram(address);
   // All of a host's own addresses are reached over its loopback.
   constexpr std::size_t loopback_datagram = 60'000;
   if (!is_near || peer.datagram < loopback_datagram) {
-    peer.datagram = std::max(peer.datagram, socket.interface_datagram(peer.address));
-    peer.path = path_limits(peer.address.family(), peer.datagram);
+    peer.datagram = std::max(peer.datagram, socket.interface_datagram(address));
+    peer.path = path_limits(address.family(), peer.datagram);
   }
   const std::size_t least = socket.charge(std::min<std::size_t>(peer.datagram, 1472));
   const std::size_t room = room_of(opened.receive_buffer);
@@ -267,8 +264,8 @@ class Directory final : public PeerDirectory {
       // Hosts are numbered in the order of their lowest ranks.
       if (number < kinds.size()) continue;
       const bool is_near = number == host.host_of(host.rank);
-      PeerSettings peer = udp::settings_of(opened[rank], rank, socket, is_near, host.size);
-      peer.address = {};
+      const PeerSettings peer = udp::settings_of(opened[rank], opened[rank].address_of(rank, 0),
+                                                 socket, is_near, host.size);
       const auto found = std::ranges::find(kinds_, peer);
       kinds.push_back(static_cast<std::uint32_t>(found - kinds_.begin()));
       if (found == kinds_.end()) kinds_.push_back(peer);
@@ -370,11 +367,15 @@ std::unique_ptr<Udp> Udp::attach(const Host& host, Limits& limits) {
   wanted.socket.bind = place.address.with_port(wanted.first_port);
   wanted.socket.connects = true;
   std::vector<Lanes::Parts> parts(lanes);
-  const std::optional<PortRange> ports = one_host ? std::nullopt : system_ports();
+  const bool may_choose = !one_host && wanted.first_port == 0;
+  const std::optional<PortRange> ports = may_choose ? system_ports() : std::nullopt;
+  const std::string reserved = ports ? reserved_by_system() : std::string();
   const PlaceOnHost on_host = ports ? own_place(host, lanes) : PlaceOnHost{};
   for (std::uint32_t lane = 0; lane < lanes && error.empty(); ++lane) {
-    if (ports) wanted.socket.preferred_port = preferred_port(*ports, host.cookie, on_host, lane);
-    if (is_reserved_by_system(wanted.socket.preferred_port)) wanted.socket.preferred_port = 0;
+    if (ports) {
+      const std::uint16_t port = preferred_port(*ports, host.cookie, on_host, lane);
+      wanted.socket.preferred_port = is_reserved(reserved, port) ? 0 : port;
+    }
     parts[lane].socket = open_socket(host, wanted.socket, lane, own, error);
   }
   if (!succeeded_on_all_ranks(host, error)) return nullptr;
