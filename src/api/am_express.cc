@@ -35,7 +35,6 @@
 #include "core/memory.h"
 #include "core/observed.h"
 #include "core/team.h"
-#include "observe/in_call.h"
 
 namespace {
 

@@ -208,7 +208,7 @@ void publish_segment(unsigned endpoint_address, gex_Rank_t jobrank, std::uintptr
   }
   // What the neighborhood has already takes no entry of the process's.
   if (segment.mapped == nullptr && published_segment(endpoint_address, jobrank) == segment) return;
-  const PublishedSegment before = entry.segment;
+  const PublishedSegment& before = entry.segment;
   // Only now, so that a segment which has not changed keeps its mapping.
   if (before.mapped != nullptr) {
     unpin_memory(before.mapped);

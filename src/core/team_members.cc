@@ -17,7 +17,9 @@ TeamMembers::TeamMembers(std::span<const gex_EP_Location_t> in_rank_order)
     jobranks.push_back(member.gex_rank);
     endpoints.push_back(member.gex_ep_index);
   }
-  endpoints_ = SteppedTable(std::move(endpoints));
+  if (size_ != 0) endpoint_ = endpoints[0];
+  if (!std::ranges::all_of(endpoints, [this](auto index) { return index == endpoint_; }))
+    endpoints_ = std::move(endpoints);
   const bool is_sorted = std::ranges::is_sorted(jobranks);
   jobranks_ = SteppedTable(std::move(jobranks));
   if (is_sorted || jobranks_.has_steps()) return;
@@ -73,7 +75,8 @@ gex_Rank_t TeamMembers::primordial_rank_of(gex_Rank_t jobrank) const noexcept {
 }
 
 std::size_t TeamMembers::bytes() const noexcept {
-  return jobranks_.bytes() + endpoints_.bytes() + order_.capacity() * sizeof order_[0];
+  return jobranks_.bytes() + endpoints_.capacity() * sizeof endpoints_[0] +
+         order_.capacity() * sizeof order_[0];
 }
 
 }  // namespace gex

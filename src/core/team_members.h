@@ -24,7 +24,9 @@ class TeamMembers {
 
   gex_Rank_t size() const noexcept { return size_; }
   gex_Rank_t jobrank_of(gex_Rank_t member) const noexcept { return jobranks_[member]; }
-  gex_EP_Index_t endpoint_of(gex_Rank_t member) const noexcept { return endpoints_[member]; }
+  gex_EP_Index_t endpoint_of(gex_Rank_t member) const noexcept {
+    return endpoints_.empty() ? endpoint_ : endpoints_[member];
+  }
   gex_EP_Location_t operator[](gex_Rank_t member) const noexcept {
     return {jobrank_of(member), endpoint_of(member)};
   }
@@ -35,9 +37,7 @@ class TeamMembers {
   /// has none.
   gex_Rank_t primordial_rank_of(gex_Rank_t jobrank) const noexcept;
   /// Returns true if all of them are primordial endpoints.
-  bool are_primordial() const noexcept {
-    return endpoints_.has_steps() && endpoints_.first() == 0 && endpoints_.step() == 0;
-  }
+  bool are_primordial() const noexcept { return endpoints_.empty() && endpoint_ == 0; }
 
   /// Bytes that entries of members take.
   std::size_t bytes() const noexcept;
@@ -54,7 +54,9 @@ class TeamMembers {
 
   gex_Rank_t size_ = 0;
   SteppedTable<gex_Rank_t> jobranks_;
-  SteppedTable<gex_EP_Index_t> endpoints_;
+  // No table in steps: each message reads it, and would multiply by a step of 0.
+  gex_EP_Index_t endpoint_ = 0;            ///< of all members, if they are equal
+  std::vector<gex_EP_Index_t> endpoints_;  ///< empty: they are
   /// Where `jobranks_` are in no equal steps: members as above; empty: in rank order.
   std::vector<gex_Rank_t> order_;
 };

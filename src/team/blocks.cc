@@ -1,7 +1,6 @@
 #include "team/blocks.h"
 
 #include <cstring>
-#include <new>
 
 #include "job/packed_table.h"
 
@@ -27,7 +26,7 @@ void Blocks::append(std::span<const std::byte> block) {
     for (std::size_t place = 0; place < size_; ++place) ends_.push_back((place + 1) * each_);
   bytes_.insert(bytes_.end(), block.begin(), block.end());
   ++size_;
-  if (!ends_.empty() || block.size() != each_) ends_.push_back(bytes_.size());
+  if (!ends_.empty()) ends_.push_back(bytes_.size());
 }
 
 bool Blocks::append_packed(std::span<const std::byte> packed, std::size_t count,
