@@ -54,9 +54,7 @@ const MemoryKind* kind_of(const StridedRegion& local) noexcept {
   return kind_at(local.first);
 }
 const MemoryKind* kind_of(const BlockList& local) noexcept {
-  std::size_t i = 0;
-  while (local.length(i) == 0) ++i;
-  return kind_at(local.address(i));
+  return kind_at(local.first_address());
 }
 
 /// The record of a get until its last reply: its own end, with a copy of the shape.

@@ -95,13 +95,6 @@ Bounds bounds_of(const BlockList& list) noexcept {
   return bounds;
 }
 
-/// The first address of a list that is not empty; by it the kind of its memory is known.
-const void* first_of(const BlockList& list) noexcept {
-  std::size_t i = 0;
-  while (list.length(i) == 0) ++i;
-  return list.address(i);
-}
-
 rma::ResolvedTransfer resolve_range(const VisRequest& request, const void* local,
                                     std::uintptr_t start, std::size_t bytes) noexcept {
   return rma::resolve_transfer(request.tm, request.rank, local, reinterpret_cast<void*>(start),
@@ -125,12 +118,11 @@ struct StridedTransfer {
   StridedRegion local;
   std::uintptr_t lowest;
   Extent at_remote;
-  const void* local_address;  ///< as the client gave it
 
   std::size_t bytes() const noexcept { return remote.shape->bytes(); }
   std::size_t reach() const noexcept { return at_remote.bytes; }
-  /// An address of the local memory, by which its kind is known.
-  const void* in_local() const noexcept { return local_address; }
+  /// The local address as the client gave it, by which the kind of its memory is known.
+  const void* in_local() const noexcept { return local.first - local.shape->offset[local_end]; }
   /// `mapped`, and `reached`: where the lowest byte at the peer is.
   void copy(std::byte* mapped, bool is_put) const noexcept {
     std::byte* const first = mapped - at_remote.start;
@@ -158,7 +150,7 @@ struct ListTransfer {
 
   std::size_t bytes() const noexcept { return all_bytes; }
   std::size_t reach() const noexcept { return range; }
-  const void* in_local() const noexcept { return first_of(local); }
+  const void* in_local() const noexcept { return local.first_address(); }
   void copy(std::byte* mapped, bool is_put) const noexcept {
     if (is_put)
       copy_lists(remote, shift_to(mapped), local, 0);
@@ -201,9 +193,9 @@ Way way_of(const VisRequest& request, const PeerCompletion& notice,
 
 /// Starts a transfer that goes another way than `copy`.
 template <class Transfer>
-[[gnu::noinline]] Initiated start_transfer(const VisRequest& request, const PeerCompletion& notice,
-                                           const rma::ResolvedTransfer& resolved,
-                                           const Transfer& transfer, Way way) noexcept {
+Initiated start_transfer(const VisRequest& request, const PeerCompletion& notice,
+                         const rma::ResolvedTransfer& resolved, const Transfer& transfer,
+                         Way way) noexcept {
   // A notice is for the next operation whatever its flags, so that operation is not refused.
   const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
   const OpKind put_or_get = is_put(request) ? OpKind::put : OpKind::get;
@@ -224,24 +216,31 @@ template <class Transfer>
                   inject);
 }
 
-/// Carries a transfer out, or starts it.
+/// Finds the way of a transfer that `mapped_range` has not found, and carries it out or starts it.
+/// Takes a copy, so that the caller's, which most often is not needed any more, keeps to registers.
 template <class Transfer>
-[[gnu::always_inline]] inline Initiated move_regions(const VisRequest& request,
-                                                     const PeerCompletion& notice,
-                                                     const Transfer& transfer) noexcept {
-  const auto copy = [&](std::byte* mapped) noexcept {
-    transfer.copy(mapped, is_put(request));
-    return done_at_once(request, notice);
-  };
-  if (std::byte* const mapped = mapped_range(request, transfer.lowest, transfer.reach())) [[likely]]
-    return copy(mapped);
+[[gnu::noinline]] Initiated move_resolved(const VisRequest& request, const PeerCompletion& notice,
+                                          Transfer transfer) noexcept {
   const rma::ResolvedTransfer resolved =
       resolve_range(request, transfer.in_local(), transfer.lowest, transfer.reach());
   // The trace has the bytes that move, not the range that they lie in.
   trace::transfer(resolved.jobrank, transfer.bytes());
   const Way way = way_of(request, notice, resolved, transfer);
-  if (way == Way::copy) return copy(resolved.mapped);
-  return start_transfer(request, notice, resolved, transfer, way);
+  if (way != Way::copy) return start_transfer(request, notice, resolved, transfer, way);
+  transfer.copy(resolved.mapped, is_put(request));
+  return done_at_once(request, notice);
+}
+
+/// Carries a transfer out, or starts it.
+template <class Transfer>
+[[gnu::always_inline]] inline Initiated move_regions(const VisRequest& request,
+                                                     const PeerCompletion& notice,
+                                                     const Transfer& transfer) noexcept {
+  std::byte* const mapped = mapped_range(request, transfer.lowest, transfer.reach());
+  if (mapped == nullptr) [[unlikely]]
+    return move_resolved(request, notice, transfer);
+  transfer.copy(mapped, is_put(request));
+  return done_at_once(request, notice);
 }
 
 /// Checked mode: reports the invalid entry, not the range of all.
@@ -285,8 +284,7 @@ Initiated move_strided(const VisRequest& request, const StridedEnd& remote, cons
                       StridedTransfer{{&shape, remote_end, reinterpret_cast<std::byte*>(first)},
                                       {&shape, local_end, local_first},
                                       lowest,
-                                      at_remote,
-                                      local.address});
+                                      at_remote});
 }
 
 Initiated move_lists(const VisRequest& request, const BlockList& remote,
