@@ -129,8 +129,7 @@ void LedCollective::launch_down(std::uint32_t number) {
   part.source += offset(number);
   part.destination += offset(number);
   part.bytes = size(number);
-  const bool is_source = request.kind == Kind::broadcast && is_root();
-  if (leads() && !is_source) {
+  if (leads() && !is_source()) {
     part.source = part.destination;
     part.after = &chunk.between.has_result;
   }
@@ -149,9 +148,8 @@ bool LedCollective::advance_parts() {
   }
   if (!is_known()) return progressed;
   if (is_over()) {
-    const bool is_source = request.kind == Kind::broadcast && is_root();
-    leaders_.known.results.keep(number_,
-                                {is_source ? request.source : request.destination, request.bytes});
+    leaders_.known.results.keep(
+        number_, {is_source() ? request.source : request.destination, request.bytes});
     leaders_.known.gathered.end(number_);
   } else if (launched != 0 && may_ask_) {
     return ask_if_late() || progressed;
@@ -163,8 +161,7 @@ bool LedCollective::ask_if_late() {
   const std::span<const std::byte> result = leaders_.known.results.of(number_);
   if (result.size() == request.bytes && (!leads() || takes_result())) return take(result);
   if (take_operands()) return true;
-  const auto to_ns = [](Tick interval) noexcept { return PatienceActions::to_ns(interval); };
-  if (asking_.is_due(PatienceActions::now(), Patience::nap_ns(), to_ns)) ask();
+  if (asking_.is_due(PatienceActions::now(), Patience::nap_ns(), PatienceActions::to_ns)) ask();
   return false;
 }
 

@@ -116,6 +116,8 @@ class LedCollective final : public ComposedCollective {
   gex_Rank_t leader() const noexcept;
   bool leads() const noexcept { return leader() == leaders_.team.rank; }
   bool is_root() const noexcept { return request.root == leaders_.team.rank; }
+  /// Returns true if the result is there at first, where it has come from.
+  bool is_source() const noexcept { return request.kind == Kind::broadcast && is_root(); }
   /// Returns true if this member sends or receives messages.
   bool has_messages() const noexcept {
     return leads() || (request.kind == Kind::reduce_to_one && is_root());

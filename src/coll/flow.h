@@ -72,6 +72,8 @@ class Inflow {
   std::size_t& received(std::uint32_t block) noexcept {
     return slots_ <= operand_slots ? few_[block % slots_] : many_[block % slots_];
   }
+  /// Returns true if nothing has come.
+  bool is_untouched() noexcept { return taken == 0 && received(0) == 0; }
   /// Returns true if the next block that has not been taken is there.
   bool arrived(const Blocks& blocks) noexcept {
     return taken < blocks.count && received(taken) == blocks.size(taken);

@@ -24,10 +24,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -119,21 +119,20 @@ class GatheredOperands {
 /// In which order the messages of plan_quick_reduce_to_all combine operands.
 class QuickOrder {
  public:
-  explicit QuickOrder(std::uint32_t neighborhoods) noexcept
-      : exchanging_(std::bit_floor(neighborhoods)), surplus_(neighborhoods - exchanging_) {}
+  explicit QuickOrder(std::uint32_t neighborhoods) noexcept : exchanging_(neighborhoods) {}
 
   /// Makes what a neighborhood sends to its partner in a round.
   template <class Operand>
   void combine(std::uint32_t partner, unsigned round, const Reduction& reduction, std::size_t bytes,
                Operand operand, std::byte* to) const {
-    const std::uint32_t index = partner < 2 * surplus_ ? partner / 2 : partner - surplus_;
-    combine_from(index >> round << round, 1U << round, reduction, bytes, operand, to);
+    combine_from(exchanging_.index_of(partner) >> round << round, 1U << round, reduction, bytes,
+                 operand, to);
   }
   /// `operand(neighborhood)` is where that one's is.
   template <class Operand>
   void make_result(const Reduction& reduction, std::size_t bytes, Operand operand,
                    std::byte* to) const {
-    combine_from(0, exchanging_, reduction, bytes, operand, to);
+    combine_from(0, exchanging_.count, reduction, bytes, operand, to);
   }
 
  private:
@@ -141,12 +140,10 @@ class QuickOrder {
   void combine_from(std::uint32_t first, std::uint32_t count, const Reduction& reduction,
                     std::size_t bytes, Operand operand, std::byte* to) const {
     if (count == 1) {
-      if (first >= surplus_) {
-        std::memcpy(to, operand(first + surplus_), bytes);
-      } else {
-        std::memcpy(to, operand(2 * first + 1), bytes);
-        reduction.apply(operand(2 * first), to, bytes);
-      }
+      const std::uint32_t group = exchanging_.group_at(first);
+      const bool is_paired = exchanging_.is_paired(group);
+      std::memcpy(to, operand(is_paired ? group + 1 : group), bytes);
+      if (is_paired) reduction.apply(operand(group), to, bytes);
       return;
     }
     Line left[max_known_bytes / cache_line];
@@ -155,8 +152,7 @@ class QuickOrder {
     reduction.apply(left[0].bytes, to, bytes);
   }
 
-  std::uint32_t exchanging_;
-  std::uint32_t surplus_;
+  Exchanging exchanging_;
 };
 
 /// The member that has answered last, by operation.
@@ -194,13 +190,10 @@ class Asking {
   /// Returns true if it is time for a question, of `turn`; `pass` ends that turn.
   template <class ToNs>
   bool is_due(Tick now, std::uint64_t nap_ns, ToNs to_ns) noexcept {
-    if (!looked_) {
-      looked_ = true;
-      since_ = now;
-    }
+    if (!since_) since_ = now;
     const std::uint64_t pause =
         std::min(2 * nap_ns * std::max(turn_, 1U) << times_, longest_pause_ns);
-    if (to_ns(now - since_) < pause) return false;
+    if (to_ns(now - *since_) < pause) return false;
     since_ = now;
     return true;
   }
@@ -214,8 +207,7 @@ class Asking {
  private:
   static constexpr std::uint64_t longest_pause_ns = 1'000'000'000;
 
-  Tick since_ = 0;
-  bool looked_ = false;
+  std::optional<Tick> since_;  ///< none: it has not looked
   unsigned turn_ = 0;
   unsigned times_ = 0;  ///< it has begun again
 };

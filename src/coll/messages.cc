@@ -140,7 +140,7 @@ gex_Rank_t Messages::awaited(MessageCollective& operation) noexcept {
   if (begun(operation.number) != &operation) return GEX_RANK_INVALID;
   for (auto* flows : {&operation.operands, &operation.rounds, &operation.results})
     for (Inflow& flow : *flows)
-      if (flow.taken == 0 && flow.received(0) == 0) return flow.peer;
+      if (flow.is_untouched()) return flow.peer;
   return GEX_RANK_INVALID;
 }
 
@@ -150,8 +150,7 @@ bool Messages::replace(MessageCollective& operation, const Content& content) {
   for (auto* flows : {&operation.operands, &operation.rounds, &operation.results}) {
     for (std::uint32_t index = 0; index < flows->size(); ++index) {
       Inflow& flow = (*flows)[index];
-      if (flow.taken != 0 || flow.received(0) != 0) continue;
-      if (is_early(operation, flow.phase)) continue;
+      if (!flow.is_untouched() || is_early(operation, flow.phase)) continue;
       content(flow.phase, index, flow.place(0));
       flow.received(0) = operation.blocks.total;
       flow.original = Inflow::Original::replaced;

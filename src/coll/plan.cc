@@ -1,7 +1,6 @@
 #include "coll/plan.h"
 
 #include <algorithm>
-#include <bit>
 #include <unordered_map>
 #include <utility>
 
@@ -221,15 +220,12 @@ void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, b
     add_children_in_group(plan.receivers, tree, me);
     return;
   }
-  // The groups take part through their first members. A power of two of them exchange; the surplus
-  // joins in pairs of neighbors, of which the lower one speaks for both.
-  const std::uint32_t count = groups.count();
-  const std::uint32_t exchanging = std::bit_floor(count);
-  const std::uint32_t surplus = count - exchanging;
+  // The groups take part through their first members.
+  const Exchanging exchanging(groups.count());
   const std::uint32_t group = groups.group_of(me);
   const auto first = [&](std::uint32_t of) { return groups.members(of)[0]; };
   plan.makes_result = true;
-  if (group < 2 * surplus) {
+  if (exchanging.is_paired(group)) {
     if (group % 2 == 1) {
       plan.collector = plan.source = first(group - 1);
       plan.makes_result = false;
@@ -240,11 +236,10 @@ void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, b
     plan.receivers.push_back(first(group + 1));
   }
   add_children_in_group(plan.receivers, tree, me);
-  const std::uint32_t index = group < 2 * surplus ? group / 2 : group - surplus;
-  for (std::uint32_t distance = 1; distance < exchanging; distance *= 2) {
+  const std::uint32_t index = exchanging.index_of(group);
+  for (std::uint32_t distance = 1; distance < exchanging.count; distance *= 2) {
     const std::uint32_t partner = index ^ distance;
-    plan.rounds.push_back(
-        {first(partner < surplus ? 2 * partner : partner + surplus), partner < index});
+    plan.rounds.push_back({first(exchanging.group_at(partner)), partner < index});
   }
 }
 

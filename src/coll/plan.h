@@ -18,6 +18,7 @@
 
 #include <gasnetex.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -91,6 +92,25 @@ struct Plan {
   bool makes_result = false;
 
   void clear() noexcept;
+};
+
+/// Groups that exchange in plan_quick_reduce_to_all: a power of two of them, by index. The surplus
+/// joins in pairs of neighbors, of which the lower one speaks for both.
+struct Exchanging {
+  explicit Exchanging(std::uint32_t groups) noexcept
+      : count(std::bit_floor(groups)), surplus(groups - count) {}
+
+  bool is_paired(std::uint32_t group) const noexcept { return group < 2 * surplus; }
+  std::uint32_t index_of(std::uint32_t group) const noexcept {
+    return is_paired(group) ? group / 2 : group - surplus;
+  }
+  /// The group that speaks for an index.
+  std::uint32_t group_at(std::uint32_t index) const noexcept {
+    return index < surplus ? 2 * index : index + surplus;
+  }
+
+  std::uint32_t count;
+  std::uint32_t surplus;
 };
 
 /// The trees in which members take part.
