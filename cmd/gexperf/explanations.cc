@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view par = ".par";
 
-constexpr Explanation table[] = {
+constexpr Explanation explained_rows[] = {
     {"limit.copy.8",
      "8 bytes copied inline through a table of displacements, each copy depending on the one "
      "before"},
@@ -54,9 +54,8 @@ constexpr Explanation table[] = {
      "the locked add likewise"},
 
     {"vis.strided.*",
-     "64 KiB in elements of 8 bytes, one of four places at both ends, in 3, 8 or 32 dimensions "
-     "that "
-     "fold to one",
+     "64 KiB in elements of 8 bytes, one of four places at both ends, in 3, 8 or 32 "
+     "dimensions that fold to one",
      "a loop"},
 
     {"am.short.rtt", "a short request without arguments, and its short reply", "limit.line"},
@@ -171,15 +170,16 @@ constexpr Explanation table[] = {
 }  // namespace
 
 std::span<const Explanation> explanations() {
-  return table;
+  return explained_rows;
 }
 
 const Explanation& explanation_of(const Row& row) {
   std::string name(row.name);
   if (name.ends_with(par)) name.resize(name.size() - par.size());
-  const auto* found = std::ranges::find_if(
-      table, [&](const Explanation& each) { return fnmatch(each.rows, name.c_str(), 0) == 0; });
-  if (found == std::end(table)) throw std::logic_error(name + " is not explained");
+  const auto* found = std::ranges::find_if(explained_rows, [&](const Explanation& each) {
+    return fnmatch(each.rows, name.c_str(), 0) == 0;
+  });
+  if (found == std::end(explained_rows)) throw std::logic_error(name + " is not explained");
   return *found;
 }
 

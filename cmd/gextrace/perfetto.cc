@@ -36,7 +36,7 @@ class Timeline : public Output {
 
   /// Notes the spans in which messages are sent and handled, as far as they are kept.
   void survey(const ShownRank& rank) override {
-    span_of_meeting_.push_back(kept_spans(rank, outline_.job.ranks[rank.index].events.size()));
+    span_of_meeting_.push_back(kept_spans(outline_, rank));
     has_spans_.push_back(std::find(rank.kept.begin(), rank.kept.end(), true) != rank.kept.end());
   }
 

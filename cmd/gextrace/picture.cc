@@ -107,7 +107,7 @@ class Picture : public Output {
     std::vector<std::uint8_t>& depths = depth_of_meeting_.emplace_back();
     if (!draws(rank.index)) return;
     const RankSpans& spans = rank.recording.spans;
-    for (const std::uint32_t span : kept_spans(rank, outline_.job.ranks[rank.index].events.size()))
+    for (const std::uint32_t span : kept_spans(outline_, rank))
       depths.push_back(span == Span::none
                            ? not_kept
                            : static_cast<std::uint8_t>(depth_of(spans, spans.spans[span])));

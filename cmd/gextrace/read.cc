@@ -248,11 +248,11 @@ std::vector<std::uint32_t> ranks_with_file(const std::filesystem::path& path) {
   for (std::filesystem::directory_iterator at(folder, unreadable), none; at != none;
        at.increment(unreadable)) {
     const std::string name = at->path().filename().string();
-    if (name.rfind(prefix, 0) != 0) continue;
+    if (!name.starts_with(prefix)) continue;
     std::uint32_t rank = 0;
-    const auto [end, error] = std::from_chars(&name[prefix.size()], &name[name.size()], rank);
-    if (error == std::errc() && name == prefix + std::to_string(rank) && exists(at->path()))
-      ranks.push_back(rank);
+    std::from_chars(&name[prefix.size()], &name[name.size()], rank);
+    // Neither "01" nor "1x".
+    if (name == prefix + std::to_string(rank) && exists(at->path())) ranks.push_back(rank);
   }
   std::ranges::sort(ranks);
   return ranks;

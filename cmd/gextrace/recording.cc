@@ -32,7 +32,8 @@ std::optional<RankRecording> read_rank(const RankTrace& outline, std::string& wh
   return recording;
 }
 
-std::vector<std::uint32_t> kept_spans(const ShownRank& rank, std::size_t events) {
+std::vector<std::uint32_t> kept_spans(const Outline& outline, const ShownRank& rank) {
+  const std::size_t events = outline.job.ranks[rank.index].events.size();
   const std::vector<std::uint32_t>& meetings = rank.recording.meetings;
   std::vector<std::uint32_t> spans(events, Span::none);
   for (std::size_t i = 0; i < std::min(events, meetings.size()); ++i) {

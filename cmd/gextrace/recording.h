@@ -2,7 +2,6 @@
 // A job's traces with what is found in them, on one clock. What joins ranks is held of all of them
 // at once, everything else of one rank at a time.
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,9 +41,8 @@ struct ShownRank {
   const std::vector<bool>& kept;  ///< by span: the filter keeps it
 };
 
-/// By event of the outline, which has so many of the rank's: the span that it is in, if that is
-/// kept; else none.
-std::vector<std::uint32_t> kept_spans(const ShownRank& rank, std::size_t events);
+/// By event of the outline's rank: the span that it is in, if that is kept; else none.
+std::vector<std::uint32_t> kept_spans(const Outline& outline, const ShownRank& rank);
 
 /// Something that is made of a job's ranks, which it gets one after the other.
 class Output {

@@ -290,7 +290,7 @@ TEST(CommandLine, DebuggerShowsWhereARankCrashed) {
 TEST(CommandLine, DebuggerPassesTheStatusOn) {
   if (!installed("gdb")) GTEST_SKIP() << "gdb is not installed";
   const auto status_of = [](std::vector<std::string> scenario) {
-    scenario.insert(scenario.begin(), {"-n", "1", "--debugger", "gdb", probe});
+    scenario.insert(scenario.begin(), {"-n", "2", "--debugger", "gdb", probe});
     // LeakSanitizer does not work under a debugger.
     const Outcome outcome =
         run_gexrun(std::move(scenario)).variable("ASAN_OPTIONS", "detect_leaks=0").run();
@@ -298,7 +298,7 @@ TEST(CommandLine, DebuggerPassesTheStatusOn) {
     return outcome.status;
   };
   EXPECT_EQ(status_of({"who"}), 0);
-  EXPECT_EQ(status_of({"exit-with", "3", "0"}), 3);
+  EXPECT_EQ(status_of({"exit-with", "3", "1"}), 3);
   EXPECT_EQ(status_of({"end-from-main", "4", "0"}), 4);
 }
 
