@@ -80,24 +80,22 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wno-stringop-overflow)
 endif()
 
-# gex_module_headers(<target>): as gex_program_headers, for plug-ins and objects of shared libraries.
-add_library(gex_headers OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
-target_link_libraries(gex_headers PRIVATE gex_flags)
-set_target_properties(gex_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
-gex_precompile(gex_headers)
-function(gex_module_headers target)
-  target_compile_options(${target} PRIVATE ${gex_without_warnings_of_precompiled})
-  target_precompile_headers(${target} REUSE_FROM gex_headers)
-endfunction()
-
-# gex_program_headers(<target>): a program's sources find the standard headers precompiled. The program has
-# the build's own options.
-add_library(gex_headers_of_programs OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
-target_link_libraries(gex_headers_of_programs PRIVATE gex_flags)
-gex_precompile(gex_headers_of_programs)
+# gex_program_headers(<target>), gex_module_headers(<target>): the sources of a program, or of a plug-in or
+# a shared library's objects, find the standard headers precompiled. They have the build's own options.
+foreach(kind program module)
+  set(headers gex_headers_of_${kind}s)
+  add_library(${headers} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cc)
+  target_link_libraries(${headers} PRIVATE gex_flags)
+  gex_precompile(${headers})
+endforeach()
+set_target_properties(gex_headers_of_modules PROPERTIES POSITION_INDEPENDENT_CODE ON)
 function(gex_program_headers target)
   target_compile_options(${target} PRIVATE ${gex_without_warnings_of_precompiled})
   target_precompile_headers(${target} REUSE_FROM gex_headers_of_programs)
+endfunction()
+function(gex_module_headers target)
+  target_compile_options(${target} PRIVATE ${gex_without_warnings_of_precompiled})
+  target_precompile_headers(${target} REUSE_FROM gex_headers_of_modules)
 endfunction()
 
 # gex_join_sources(<target> [INLINED]): several sources of the target are compiled as one, where the build
@@ -159,7 +157,6 @@ endfunction()
 function(gex_room_of variable)
   set(found "")
   set(unread ${ARGN})
-  list(FILTER unread EXCLUDE REGEX "^[$]<TARGET_OBJECTS:")
   list(TRANSFORM unread PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
   set(read "")
   while(unread)

@@ -113,7 +113,6 @@ endfunction()
 function(gex_unit_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED" "" "")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
-  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   if(arg_OPTIMISED)
     gex_test_headers(${name} OPTIMISED)
   else()
@@ -131,9 +130,7 @@ endfunction()
 # gex_has_threads_in(<variable> <sources>...): sets it to ON if one of the sources starts threads.
 function(gex_has_threads_in variable)
   set(${variable} OFF PARENT_SCOPE)
-  set(sources ${ARGN})
-  list(FILTER sources EXCLUDE REGEX "^[$]<TARGET_OBJECTS:")
-  foreach(source IN LISTS sources)
+  foreach(source IN LISTS ARGN)
     get_filename_component(source ${source} ABSOLUTE)
     file(STRINGS ${source} found REGEX "${gex_has_threads}")
     if(found)
@@ -142,8 +139,20 @@ function(gex_has_threads_in variable)
   endforeach()
 endfunction()
 
+# gex_is_core(<variable> <no memory> <sources>...): sets it to ON if tests of these sources are of the core.
+# Without memory there is nothing for AddressSanitizer, and without threads for ThreadSanitizer.
+function(gex_is_core variable no_memory)
+  set(is_core ON)
+  if(no_memory AND GEX_SANITIZE MATCHES "address")
+    set(is_core OFF)
+  elseif(GEX_SANITIZE STREQUAL "thread")
+    gex_has_threads_in(is_core ${ARGN})
+  endif()
+  set(${variable} ${is_core} PARENT_SCOPE)
+endfunction()
+
 # gex_unit_test(<name> <sources>... [OPTIMISED] [NO_MEMORY] [TIMEOUT <seconds>]): a unit program and
-# its test. NO_MEMORY: what it tests manages none, and AddressSanitizer has it not in the core.
+# its test. NO_MEMORY: what it tests manages none.
 function(gex_unit_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMISED;NO_MEMORY" "TIMEOUT" "")
   set(sources ${arg_UNPARSED_ARGUMENTS})
@@ -152,12 +161,7 @@ function(gex_unit_test name)
     set(optimised OPTIMISED)
   endif()
   gex_unit_program(${name} ${sources} ${optimised})
-  set(is_core ON)
-  if(arg_NO_MEMORY AND GEX_SANITIZE MATCHES "address")
-    set(is_core OFF)
-  elseif(GEX_SANITIZE STREQUAL "thread")
-    gex_has_threads_in(is_core ${sources})
-  endif()
+  gex_is_core(is_core "${arg_NO_MEMORY}" ${sources})
   if(is_core)
     gex_add_test(NAME unit.${name} COMMAND ${name} TIMEOUT "${arg_TIMEOUT}" LABELS unit core)
     add_dependencies(core_tests ${name})
@@ -167,9 +171,9 @@ function(gex_unit_test name)
 endfunction()
 
 # gex_unit_tests(<program> <prefix> <sources>... [OPTIMISED] [NO_MEMORY]): a unit program of several
-# sources, which are compiled together where the build allows it, since most of what each compiles are the
-# same headers. Each source has a test, unit.<prefix><source>, of the suites that it defines. No two sources of a
-# program may use one name, neither for suites nor in unnamed namespaces.
+# sources, which are compiled together where the build allows it, since most of what each compiles are
+# the same headers. Each source has a test, unit.<prefix><source>, of the suites that it defines. No two
+# sources of a program may use one name, neither for suites nor in unnamed namespaces.
 function(gex_unit_tests program prefix)
   cmake_parse_arguments(PARSE_ARGV 2 arg "OPTIMISED;NO_MEMORY" "" "")
   set(optimised "")
@@ -190,12 +194,7 @@ function(gex_unit_tests program prefix)
     list(REMOVE_DUPLICATES suites)
     list(APPEND all ${suites})
     list(JOIN suites ":" filter)
-    set(is_core ON)
-    if(arg_NO_MEMORY AND GEX_SANITIZE MATCHES "address")
-      set(is_core OFF)
-    elseif(GEX_SANITIZE STREQUAL "thread")
-      gex_has_threads_in(is_core ${source})
-    endif()
+    gex_is_core(is_core "${arg_NO_MEMORY}" ${source})
     set(labels unit)
     if(is_core)
       list(APPEND labels core)
