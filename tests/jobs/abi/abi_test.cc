@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
+#include <ios>
 #include <string>
 #include <vector>
 
@@ -65,9 +65,11 @@ TEST_P(Client, CarriesItsIdentification) {
       folder + "/" +
       (GetParam().library == nullptr ? GetParam().program
                                      : std::string("lib") + GetParam().library + ".so");
-  std::ifstream stream(file, std::ios::binary);
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
   ASSERT_TRUE(stream) << file;
-  const std::string bytes{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  std::string bytes(static_cast<std::size_t>(stream.tellg()), '\0');
+  stream.seekg(0);
+  ASSERT_TRUE(stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) << file;
   EXPECT_NE(bytes.find("$GASNetConduitName: SMP $"), bytes.npos) << file;
   const bool seq = std::string(GetParam().program).find("seq") != std::string::npos;
   EXPECT_NE(

@@ -8,10 +8,10 @@
 #include <gasnet.h>
 #include <gasnet_coll.h>
 #include <gasnetex.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -250,6 +250,8 @@ int main(int count, char** arguments) {
   }
   away_file = std::string(arguments[2]) + "/away";
   if (count >= 4) seconds = std::atof(arguments[3]);
+  // A rank that catches it is sent it a second before the SIGTERM by which others are ended.
+  std::signal(SIGQUIT, [](int) { _exit(1); });
   gex_Client_t client;
   gex_Client_Init(&client, &endpoint, &team, "HANG_PROBE", &count, &arguments,
                   GEX_FLAG_USES_GASNET1);

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "../recognisable.h"
 #include "forked_host.h"
 #include "net/registry.h"
 
@@ -72,8 +73,8 @@ std::vector<unsigned char> message_of(std::uint32_t sender, std::uint32_t number
   std::vector<unsigned char> bytes(std::max(size, 2 * sizeof(std::uint32_t)));
   std::memcpy(bytes.data(), &sender, sizeof sender);
   std::memcpy(bytes.data() + sizeof sender, &number, sizeof number);
-  for (std::size_t i = 2 * sizeof number; i < bytes.size(); ++i)
-    bytes[i] = static_cast<unsigned char>(sender * 7 + number * 13 + i + i / 253);
+  constexpr std::size_t fixed = sizeof sender + sizeof number;
+  gex::test::fill_recognisably(bytes.data() + fixed, bytes.size() - fixed, sender, number);
   return bytes;
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "../recognisable.h"
 #include "net/udp/endpoint.h"
 #include "simulated_network.h"
 
@@ -46,8 +47,7 @@ inline std::vector<std::byte> message_of(std::uint32_t sender, std::uint32_t num
   std::vector<std::byte> bytes(std::max<std::size_t>(size, 8));
   std::memcpy(bytes.data(), &sender, 4);
   std::memcpy(bytes.data() + 4, &number, 4);
-  for (std::size_t i = 8; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::byte>(sender * 7 + number * 13 + i + i / 253);
+  gex::test::fill_recognisably(bytes.data() + 8, bytes.size() - 8, sender, number);
   return bytes;
 }
 inline std::uint32_t number_of(std::span<const std::byte> message) {
