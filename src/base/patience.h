@@ -129,8 +129,19 @@ class WaitHistory {
   /// from those for which they wait.
   void set_ranks_per_core(std::uint64_t ranks) noexcept {
     constexpr std::uint64_t few = 8;
-    nap_ns_.store(std::clamp(shortest_nap_ns * ranks / few, shortest_nap_ns, longest_nap_ns),
-                  std::memory_order_relaxed);
+    usual_nap_ns_ = std::clamp(shortest_nap_ns * ranks / few, shortest_nap_ns, longest_nap_ns);
+    nap_ns_.store(usual_nap_ns_, std::memory_order_relaxed);
+  }
+  /// A sleep that was to end after `limit_ns` took so long. One that ends late shows that there is
+  /// no core for all that wake, of other jobs, too: then each is to wake less often.
+  void napped(std::uint64_t limit_ns, std::uint64_t slept_ns) noexcept {
+    constexpr std::uint64_t inexact_ns = 2'000'000;
+    if (slept_ns < limit_ns) return;
+    const std::uint64_t nap = nap_ns();
+    const std::uint64_t next = slept_ns - limit_ns > limit_ns / 4 + inexact_ns
+                                   ? std::min(2 * nap, longest_nap_ns)
+                                   : std::max(nap - nap / 16, usual_nap_ns_);
+    if (next != nap) nap_ns_.store(next, std::memory_order_relaxed);
   }
 
   /// A wait of the client's own in which a thread slept is over. `by_message`: one followed its
@@ -158,6 +169,7 @@ class WaitHistory {
   std::atomic<Tick> lost_at_{0};
   std::atomic<std::uint32_t> quick_limit_{quick};
   std::atomic<std::uint32_t> poll_cost_{1};
+  std::uint64_t usual_nap_ns_ = shortest_nap_ns;
   std::atomic<std::uint64_t> nap_ns_{shortest_nap_ns};
   std::atomic<std::uint32_t> ended_by_messages_{0};
   std::atomic<WaitMode> mode_{WaitMode::automatic};

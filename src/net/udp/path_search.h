@@ -5,9 +5,9 @@
 //
 // A round sends datagrams of some sizes that hold nothing, and behind them a small one. What is
 // answered fits. Where the small one is answered and a size is not, three times, the size does not
-// fit; where nothing is answered, the peer does not poll, and the round is repeated later. So
-// neither a report of a router, which can be forged, nor a peer that computes makes packets
-// smaller.
+// fit; where nothing is answered, the peer does not poll, and the small one is repeated until it is
+// answered, with the sizes behind it. So neither a report of a router, which can be forged, nor a
+// peer that computes makes packets smaller, and large ones do not pile up where nobody takes them.
 //
 //   - At the start a size that nearly every way carries is used, and that of the interface tried.
 //   - What is repeated often (`suspect`) may be too large: the size in use is tried. If it does not
@@ -83,7 +83,7 @@ class PathSearch {
     silences_ = 0;
     if (index == small) {
       if (small_answered_at_ == 0) small_answered_at_ = now;
-      next_at_ = std::min(next_at_, now + patience_);
+      next_at_ = was_complete_ ? std::min(next_at_, now + patience_) : now;
       return false;
     }
     if (index >= count_) return false;
@@ -110,13 +110,13 @@ class PathSearch {
       test(limits_.max, now);
     } else if (answered_ == (1U << count_) - 1) {
       conclude(now, hint);
-    } else if (small_answered_at_ != 0) {
+    } else if (small_answered_at_ != 0 && was_complete_) {
       if (now < small_answered_at_ + patience_) {
         next_at_ = small_answered_at_ + patience_;
         return false;
       }
       if (++tried_ == tries) conclude(now, hint);
-    } else if (sent_at_ != 0) {
+    } else if (sent_at_ != 0 && small_answered_at_ == 0) {
       // The peer does not poll. Where nothing goes there, it need not.
       ++silences_;
       if (!is_used) {
@@ -154,7 +154,8 @@ class PathSearch {
     sent_at_ = now;
     const Time wait = (20'000'000 + 4 * patience_) << std::min(silences_, 6U);
     next_at_ = now + std::min<Time>(wait, 2'000'000'000);
-    for (std::uint32_t i = 0; i < count_; ++i)
+    was_complete_ = silences_ == 0;
+    for (std::uint32_t i = 0; was_complete_ && i < count_; ++i)
       if ((answered_ >> i & 1) == 0) send(round_, i, sizes_[i]);
     send(round_, small, std::uint32_t{0});
   }
@@ -235,6 +236,7 @@ class PathSearch {
   std::uint32_t count_ = 0;
   std::uint32_t answered_ = 0;  ///< bits
   int tried_ = 0;
+  bool was_complete_ = true;    ///< the last try: not just the small one
   std::uint32_t silences_ = 0;  ///< tries in a row of which nothing was answered
   Time sent_at_ = 0;
   Time small_answered_at_ = 0;

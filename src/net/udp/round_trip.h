@@ -2,7 +2,9 @@
 // How long a peer takes to acknowledge, and how long to wait before a datagram is sent again.
 //
 // Peers acknowledge in their polls, so a peer that computes takes long: the estimate follows, and
-// every repetition without an answer doubles the wait up to a bound. Nothing is ever given up.
+// every repetition without an answer doubles the wait up to a bound. Nothing is ever given up. What
+// is repeated to a peer that gets no processor waits for it there, and takes the time of those that
+// it waits for, so the bound is far above what losses make of the wait.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +15,7 @@ namespace gex::net::udp {
 
 class RoundTrip {
  public:
-  static constexpr Time longest = 100'000'000;
+  static constexpr Time longest = 1'000'000'000;
 
   explicit RoundTrip(Time shortest = 500'000) noexcept : shortest_(shortest) {}
 

@@ -173,6 +173,43 @@ TEST_F(OnAWay, APeerThatComputesDoesNotMakePacketsSmaller) {
   EXPECT_EQ(ranks.endpoints[0]->path_to(1).narrowed(), 0U);
 }
 
+TEST(ASearch, OfAPeerThatDoesNotPollSendsItOneLargeDatagramUntilItAnswers) {
+  PathSearch search({.least = 548, .start = 1232, .max = 8972, .headers = 28});
+  Time now = 1;
+  int large = 0, small = 0;
+  std::uint32_t round = 0;
+  const auto act = [&] {
+    search.act(
+        now, 0, true, [] { return std::uint32_t{0}; },
+        [&](std::uint32_t number, std::uint32_t index, std::uint32_t) {
+          round = number;
+          ++(index == PathSearch::small ? small : large);
+        });
+  };
+  search.begin(now);
+  for (const Time end = now + 20 * second; now < end; now = search.next_at()) act();
+  EXPECT_EQ(large, 1);
+  EXPECT_GT(small, 5);
+  search.answered(round, PathSearch::small, now);
+  EXPECT_LE(search.next_at(), now);
+  act();
+  EXPECT_EQ(large, 2) << "it polls: now the size is tried";
+  search.answered(round, 0, now);
+  EXPECT_EQ(search.size(), 8972U);
+}
+
+TEST_F(OnAWay, WhatAPeerThatComputesDoesNotAnswerIsRepeatedEverMoreSeldom) {
+  talk();
+  ASSERT_EQ(ranks.send(0, request_channel, 1, message_of(0, 1, 20)), sent);
+  const std::uint64_t carried = ranks.network.carried();
+  for (const Time end = ranks.network.now + 20 * second; ranks.network.now < end;) {
+    ranks.poll(0);
+    ranks.network.now += 500'000;
+  }
+  EXPECT_LT(ranks.network.carried() - carried, 60U);
+  ASSERT_TRUE(ranks.settle());
+}
+
 class OnALossyWay : public OnAWay {
  protected:
   OnALossyWay() : OnAWay(1472, 0.05) {}
