@@ -7,7 +7,7 @@
 // answered fits. Where the small one is answered and a size is not, three times, the size does not
 // fit; where nothing is answered, the peer does not poll, and the small one is repeated until it is
 // answered, with the sizes behind it. So neither a report of a router, which can be forged, nor a
-// peer that computes makes packets smaller, and large ones do not pile up where nobody takes them.
+// peer that computes makes packets smaller, and large ones do not pile up at one that does not.
 //
 //   - At the start a size that nearly every way carries is used, and that of the interface tried.
 //   - What is repeated often (`suspect`) may be too large: the size in use is tried. If it does not
