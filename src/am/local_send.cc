@@ -60,10 +60,11 @@ void place(const Link& link, const Outbound& message) noexcept {
   const gex_Rank_t jobrank = jobrank_of(link);
   const PublishedSegment segment = published_segment(message.endpoints.target_address(), jobrank);
   const auto address = reinterpret_cast<std::uintptr_t>(message.destination);
-  if (segment.mapped == nullptr || !segment.contains(address, message.size)) [[unlikely]]
+  std::byte* const to = segment.mapped_at(address, message.size);
+  if (to == nullptr) [[unlikely]]
     fatal("a long message of %zu bytes to %p does not lie in the bound segment of rank %u",
           message.size, message.destination, jobrank);
-  std::memcpy(segment.mapped + (address - segment.owner_address), message.payload, message.size);
+  std::memcpy(to, message.payload, message.size);
 }
 
 bool to_be_placed(const Outbound& message) noexcept {

@@ -43,6 +43,10 @@ struct PublishedSegment {
     const std::uintptr_t offset = start - owner_address;
     return offset <= size && bytes <= size - offset;
   }
+  /// Where bytes of it are mapped here; null: not all are.
+  std::byte* mapped_at(std::uintptr_t start, std::size_t bytes) const noexcept {
+    return mapped != nullptr && contains(start, bytes) ? mapped + (start - owner_address) : nullptr;
+  }
 };
 
 /// The segment of the endpoint with that address (endpoint_address in core/endpoint_address.h) in

@@ -132,9 +132,7 @@ ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* loca
     trace::transfer(transfer.jobrank, size);
   }
   const bool inside = segment.contains(transfer.remote, size);
-  transfer.mapped = segment.mapped != nullptr && inside
-                        ? segment.mapped + (transfer.remote - segment.owner_address)
-                        : nullptr;
+  transfer.mapped = segment.mapped_at(transfer.remote, size);
   transfer.remote_class = segment.memory_class;
   if (inside) find_key(transfer, segment);
   if (has_other_kinds() && inside && size != 0) [[unlikely]]

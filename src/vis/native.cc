@@ -44,10 +44,11 @@ bool is_on_host(const BlockList& list) noexcept {
   return true;
 }
 
-/// A transfer that is injected operation by operation.
+/// A transfer that is injected operation by operation, each of some pieces.
 template <class Region>
-struct Injection {
-  NativeTransfer transfer;
+struct PieceInjection {
+  Op op;
+  const void* key;  ///< the network's, of the segment
   Targets targets;
   Region remote;
   Region local;
@@ -58,24 +59,25 @@ struct Injection {
   bool flushed = false;
   std::uint32_t operations = 0;  ///< injected
 
-  Injection(const NativeTransfer& what, const Region& remote_region, const Region& local_region,
-            const Targets& completed) noexcept
-      : transfer(what),
+  PieceInjection(const Op& put_or_get, const void* key_of_segment, const Region& remote_region,
+                 const Region& local_region, const Targets& completed) noexcept
+      : op(put_or_get),
+        key(key_of_segment),
         targets(completed),
         remote(remote_region),
         local(local_region),
-        cut{limits(), what.bytes},
-        flushes(what.op == OpKind::put && completed.local_done == nullptr &&
+        cut{limits(), op.bytes},
+        flushes(is_put() && completed.local_done == nullptr &&
                 process().conduit->flush != nullptr && count_operations(remote, local, cut) > 1) {}
 
-  bool is_put() const noexcept { return transfer.op == OpKind::put; }
+  bool is_put() const noexcept { return op.kind == OpKind::put; }
   bool whole() const noexcept { return cut.left == 0 && (flushed || !flushes); }
 
   /// Injects the next operation; false if there is no room for it now.
   bool inject_next() noexcept {
     const net::Conduit& conduit = *process().conduit;
     if (cut.left == 0) {
-      flushed = conduit.flush(transfer.jobrank, targets.done) == net::sent;
+      flushed = conduit.flush(op.peer, targets.done) == net::sent;
       return flushed;
     }
     Pieces pieces;
@@ -87,7 +89,7 @@ struct Injection {
   }
 
   bool inject(const net::Conduit& conduit, const Pieces& pieces) const noexcept {
-    const net::Remote at{transfer.jobrank, transfer.key, pieces.remote[0].address};
+    const net::Remote at{op.peer, key, pieces.remote[0].address};
     void* const done = flushes ? nullptr : targets.done;
     if (pieces.remote_count == 1 && pieces.local_count == 1) {
       void* const data = pieces.local[0].data;
@@ -114,9 +116,9 @@ struct Injection {
 
 /// A deferred injection outlives the shape of its call, and has a copy.
 template <class Region>
-struct WithOwnShape final : rma::DeferredInjection<Injection<Region>> {
-  explicit WithOwnShape(const Injection<Region>& begun) noexcept
-      : rma::DeferredInjection<Injection<Region>>(begun) {
+struct WithOwnShape final : rma::DeferredInjection<PieceInjection<Region>> {
+  explicit WithOwnShape(const PieceInjection<Region>& begun) noexcept
+      : rma::DeferredInjection<PieceInjection<Region>>(begun) {
     if constexpr (requires { begun.remote.shape; }) {
       copy_shape(shape, *begun.remote.shape);
       this->injection.remote.shape = this->injection.local.shape = &shape;
@@ -140,13 +142,11 @@ bool is_native(const rma::ResolvedTransfer& resolved, const Region& remote, cons
 }
 
 template <class Region>
-Injected inject_native(const NativeTransfer& transfer, const Region& remote, const Region& local,
+Injected inject_native(const Op& op, const void* key, const Region& remote, const Region& local,
                        const Targets& targets, bool immediate) noexcept {
-  Injection<Region> injection(transfer, remote, local, targets);
+  PieceInjection<Region> injection(op, key, remote, local, targets);
   const bool is_whole = rma::inject_what_fits(injection);
-  if (!is_whole && !immediate)
-    rma::inject_waiting(injection, Op::with_peer(transfer.op, number_of(transfer.call),
-                                                 transfer.jobrank, transfer.bytes));
+  if (!is_whole && !immediate) rma::inject_waiting(injection, op);
   if (!is_whole && immediate && injection.operations == 0) return not_injected;
   const Injected all{injection.parts(), /*source_in_use=*/injection.is_put()};
   if (!injection.whole()) am::defer(std::make_unique<WithOwnShape<Region>>(injection));
@@ -157,9 +157,9 @@ template bool is_native(const rma::ResolvedTransfer&, const StridedRegion&, cons
                         std::size_t, std::size_t) noexcept;
 template bool is_native(const rma::ResolvedTransfer&, const BlockList&, const BlockList&,
                         std::size_t, std::size_t) noexcept;
-template Injected inject_native(const NativeTransfer&, const StridedRegion&, const StridedRegion&,
+template Injected inject_native(const Op&, const void*, const StridedRegion&, const StridedRegion&,
                                 const Targets&, bool) noexcept;
-template Injected inject_native(const NativeTransfer&, const BlockList&, const BlockList&,
+template Injected inject_native(const Op&, const void*, const BlockList&, const BlockList&,
                                 const Targets&, bool) noexcept;
 
 void start_native() {

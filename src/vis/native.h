@@ -15,15 +15,6 @@
 
 namespace gex::vis {
 
-/// A put or a get, as the network sees it.
-struct NativeTransfer {
-  OpKind op;  ///< put or get
-  Call call;
-  gex_Rank_t jobrank;
-  const void* key;
-  std::size_t bytes;  ///< more than 0
-};
-
 // `Region` is StridedRegion or BlockList.
 
 /// Returns true if the network is to carry a transfer of `bytes` between these regions. `resolved`:
@@ -33,11 +24,12 @@ template <class Region>
 bool is_native(const rma::ResolvedTransfer& resolved, const Region& remote, const Region& local,
                std::size_t bytes, std::size_t message) noexcept;
 
-/// Injects a whole transfer, waiting for room, polling. If `immediate`, injects nothing if the
-/// first operation finds no room; later operations that find none are deferred to polls. The source
-/// of a put is in use after this. A shape is copied, lists are read until the transfer is complete.
+/// Injects a whole transfer, which `op` describes, waiting for room, polling. `key`: the network's,
+/// of the peer's segment. If `immediate`, injects nothing if the first operation finds no room;
+/// later operations that find none are deferred to polls. The source of a put is in use after this.
+/// A shape is copied, lists are read until the transfer is complete.
 template <class Region>
-Injected inject_native(const NativeTransfer& transfer, const Region& remote, const Region& local,
+Injected inject_native(const Op& op, const void* key, const Region& remote, const Region& local,
                        const Targets& targets, bool immediate) noexcept;
 
 /// Reads GEX_VIS_PIECES; start-up only.

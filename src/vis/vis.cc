@@ -101,17 +101,6 @@ rma::ResolvedTransfer resolve_range(const VisRequest& request, const void* local
                                bytes, 0, request.call);
 }
 
-/// Returns where a range of the peer's memory is mapped here if the transfer is no more than a
-/// copy, in calls that are not observed; null: `resolve_range`, which takes longer, finds the way.
-std::byte* mapped_range(const VisRequest& request, std::uintptr_t start,
-                        std::size_t bytes) noexcept {
-  if (observed() || has_other_kinds()) [[unlikely]]
-    return nullptr;
-  const PublishedSegment segment = resolve(request.tm, request.rank).segment();
-  const bool is_mapped = segment.mapped != nullptr && segment.contains(start, bytes);
-  return is_mapped ? segment.mapped + (start - segment.owner_address) : nullptr;
-}
-
 /// A strided transfer whose peer's memory begins at `lowest`.
 struct StridedTransfer {
   StridedRegion remote;
@@ -169,66 +158,66 @@ struct ListTransfer {
   }
 };
 
-/// The ways of a transfer.
-enum class Way {
-  copy,      ///< by this processor, within the call: the peer's memory is mapped
-  kind,      ///< by the copies of a kind of memory (by_kind.h)
-  network,   ///< by the network, in pieces (native.h)
-  messages,  ///< packed into messages, which the peer unpacks (messages.h)
-};
-
-/// `resolved`: the peer's memory from the lowest to the highest address.
+/// Resolves the peer's memory, from the lowest to the highest address.
 template <class Transfer>
-Way way_of(const VisRequest& request, const PeerCompletion& notice,
-           const rma::ResolvedTransfer& resolved, const Transfer& transfer) noexcept {
-  if (resolved.kind != nullptr) return notice.handler == 0 ? Way::kind : Way::messages;
-  if (resolved.mapped != nullptr) return Way::copy;
-  // A notice travels with the messages that it waits for.
-  if (notice.handler != 0) return Way::messages;
-  const std::size_t message = am::max_medium(request.tm, request.rank);
-  return is_native(resolved, transfer.remote, transfer.local, transfer.bytes(), message)
-             ? Way::network
-             : Way::messages;
-}
-
-/// Starts a transfer that goes another way than `copy`.
-template <class Transfer>
-Initiated start_transfer(const VisRequest& request, const PeerCompletion& notice,
-                         const rma::ResolvedTransfer& resolved, const Transfer& transfer,
-                         Way way) noexcept {
-  // A notice is for the next operation whatever its flags, so that operation is not refused.
-  const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
-  const OpKind put_or_get = is_put(request) ? OpKind::put : OpKind::get;
-  const std::size_t bytes = transfer.bytes();
-  const Op op = Op::with_peer(put_or_get, number_of(request.call), resolved.jobrank, bytes);
-  const auto inject = [&](const Targets& targets) noexcept -> Injected {
-    if (way == Way::kind)
-      return transfer.copy_by_kind(*resolved.kind, resolved.reached, is_put(request), targets);
-    if (way == Way::network)
-      return inject_native({put_or_get, request.call, resolved.jobrank, resolved.key, bytes},
-                           transfer.remote, transfer.local, targets, immediate);
-    const Recipient recipient{request.tm, request.rank, immediate};
-    return is_put(request)
-               ? put_packed(recipient, transfer.remote, transfer.local, bytes, notice, targets)
-               : get_packed(recipient, transfer.remote, transfer.local, bytes, targets.done);
-  };
-  return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
-                  inject);
-}
-
-/// Finds the way of a transfer that `mapped_range` has not found, and carries it out or starts it.
-/// Takes a copy, so that the caller's, which most often is not needed any more, keeps to registers.
-template <class Transfer>
-[[gnu::noinline]] Initiated move_resolved(const VisRequest& request, const PeerCompletion& notice,
-                                          Transfer transfer) noexcept {
+rma::ResolvedTransfer resolve_whole(const VisRequest& request, const Transfer& transfer) noexcept {
   const rma::ResolvedTransfer resolved =
       resolve_range(request, transfer.in_local(), transfer.lowest, transfer.reach());
   // The trace has the bytes that move, not the range that they lie in.
   trace::transfer(resolved.jobrank, transfer.bytes());
-  const Way way = way_of(request, notice, resolved, transfer);
-  if (way != Way::copy) return start_transfer(request, notice, resolved, transfer, way);
-  transfer.copy(resolved.mapped, is_put(request));
-  return done_at_once(request, notice);
+  return resolved;
+}
+
+// These take a copy of what describes a transfer, or its range, so that the caller's, which most
+// often needs no more than a copy by this processor, keeps to registers. The first two return where
+// the peer's memory is mapped here, if that is so; else null.
+
+[[gnu::noinline]] std::byte* find_mapped(const VisRequest& request, std::uintptr_t lowest,
+                                         std::size_t reach) noexcept {
+  return resolve(request.tm, request.rank).segment().mapped_at(lowest, reach);
+}
+
+/// For calls that are checked or traced, or where either end may be memory of a device.
+template <class Transfer>
+[[gnu::cold, gnu::noinline]] std::byte* resolve_mapped(const VisRequest& request,
+                                                       Transfer transfer) noexcept {
+  const rma::ResolvedTransfer resolved = resolve_whole(request, transfer);
+  return resolved.kind == nullptr ? resolved.mapped : nullptr;
+}
+
+/// Chooses who carries a transfer that is more than a copy, and gives it to them.
+template <class Transfer>
+Injected inject_transfer(const VisRequest& request, const PeerCompletion& notice,
+                         const rma::ResolvedTransfer& resolved, const Op& op,
+                         const Transfer& transfer, const Targets& targets) noexcept {
+  // A notice is for the next operation whatever its flags, so that operation is not refused.
+  const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
+  const std::size_t bytes = op.bytes;
+  // A notice travels with the messages that it waits for.
+  if (notice.handler == 0) {
+    if (resolved.kind != nullptr)
+      return transfer.copy_by_kind(*resolved.kind, resolved.reached, is_put(request), targets);
+    const std::size_t message = am::max_medium(request.tm, request.rank);
+    if (is_native(resolved, transfer.remote, transfer.local, bytes, message))
+      return inject_native(op, resolved.key, transfer.remote, transfer.local, targets, immediate);
+  }
+  const Recipient recipient{request.tm, request.rank, immediate};
+  return is_put(request)
+             ? put_packed(recipient, transfer.remote, transfer.local, bytes, notice, targets)
+             : get_packed(recipient, transfer.remote, transfer.local, bytes, targets.done);
+}
+
+/// Starts a transfer that is more than a copy.
+template <class Transfer>
+[[gnu::noinline]] Initiated start_transfer(const VisRequest& request, const PeerCompletion& notice,
+                                           Transfer transfer) noexcept {
+  const rma::ResolvedTransfer resolved = resolve_whole(request, transfer);
+  const Op op = Op::with_peer(is_put(request) ? OpKind::put : OpKind::get, number_of(request.call),
+                              resolved.jobrank, transfer.bytes());
+  return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
+                  [&](const Targets& targets) noexcept {
+                    return inject_transfer(request, notice, resolved, op, transfer, targets);
+                  });
 }
 
 /// Carries a transfer out, or starts it.
@@ -236,9 +225,11 @@ template <class Transfer>
 [[gnu::always_inline]] inline Initiated move_regions(const VisRequest& request,
                                                      const PeerCompletion& notice,
                                                      const Transfer& transfer) noexcept {
-  std::byte* const mapped = mapped_range(request, transfer.lowest, transfer.reach());
+  const bool is_plain = !observed() && !has_other_kinds();
+  std::byte* const mapped = is_plain ? find_mapped(request, transfer.lowest, transfer.reach())
+                                     : resolve_mapped(request, transfer);
   if (mapped == nullptr) [[unlikely]]
-    return move_resolved(request, notice, transfer);
+    return start_transfer(request, notice, transfer);
   transfer.copy(mapped, is_put(request));
   return done_at_once(request, notice);
 }

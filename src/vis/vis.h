@@ -5,11 +5,11 @@
 //
 //   gex_VIS_StridedPutNB  api/vis.cc        checks the arguments, and makes a VisRequest
 //   move_strided          vis.cc            `make_shape` (shape.h) finds the fewest loops
-//   move_regions          vis.cc            chooses who carries the bytes (`way_of`):
+//   move_regions          vis.cc            copies, where the peer's memory is mapped
+//   start_transfer        vis.cc            resolves the peer's memory, and makes the Op
+//   initiate              core/initiate.h   makes the event, and counts the parts
+//   inject_transfer       vis.cc            chooses who carries the bytes:
 //
-//   copy_strided          packers.h         this processor, where the peer's memory is mapped
-//
-//   start_transfer        vis.cc            `initiate` (core/initiate.h) counts the parts of:
 //   copy_strided_by_kind  by_kind.h         a device, whose copies reach both sides
 //   inject_native         native.h          the network: pieces.h cuts both regions into operations
 //   put_packed            messages.h        messages: description.h and region_copy.h pack a part,
