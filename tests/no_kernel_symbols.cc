@@ -1,5 +1,6 @@
-// A program linked with this has no /proc/kallsyms. libfabric's provider for verbs reads all of it,
-// 11 MB, twice in each process that looks for a network, to find out about memory of devices.
+// A program linked with this, or started with it, has no /proc/kallsyms. libfabric's provider for
+// verbs reads all of it, 11 MB, twice in each process that looks for a network, to find out about
+// memory of devices.
 
 #include <dlfcn.h>
 

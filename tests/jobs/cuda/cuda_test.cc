@@ -10,6 +10,7 @@
 //   cuda_test waits      a stream that the client waits for without polls
 //   cuda_test threads    threads with several contexts
 //   cuda_test repeat     1000 small puts and gets between devices of neighbors
+//   cuda_test messages   100 of them, since each takes a millisecond or two where messages carry it
 //   cuda_test WHAT       one thing that is refused, or goes wrong: see `main`
 
 #include <dlfcn.h>
@@ -875,12 +876,14 @@ int main(int count, char** arguments) {
   load_driver();
   // Every second rank has a context of its own, the others none.
   if (rank % 2 == 1) CHECK(driver.create_context(&context, 0, second_device()) == 0);
-  if (what == "all" || what == "few" || what == "repeat" || what == "threads" || what == "sizes" ||
-      what == "strided" || what == "waits") {
+  if (what == "all" || what == "few" || what == "repeat" || what == "messages" ||
+      what == "threads" || what == "sizes" || what == "strided" || what == "waits") {
     make_all(what != "few" || rank == 0);
     barrier();
     if (what == "repeat") {
       use_one_after_the_other(1000);
+    } else if (what == "messages") {
+      use_one_after_the_other(100);
     } else if (what == "sizes") {
       use_all_sizes();
     } else if (what == "strided") {

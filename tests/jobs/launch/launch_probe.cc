@@ -72,7 +72,7 @@ std::uint32_t number(const Arguments& arguments, std::size_t index) {
 /// Does not look at the job. As above.
 [[noreturn]] void compute_for_ever() {
   for (;;) {
-    for (std::atomic<unsigned> spins{0}; spins < 100'000; ++spins) {
+    for (std::atomic<unsigned> spins{0}; spins < 10'000; ++spins) {
     }
     usleep(2000);
   }
