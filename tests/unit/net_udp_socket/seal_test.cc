@@ -234,5 +234,20 @@ TEST_P(SealBy, CostsNoMoreThanAFewHashesByBytes) {
   }
 }
 
+TEST(Digest, TheChosenMethodIsAsFastAsAnyWithItsProducts) {
+  const Header header{};
+  std::vector<std::byte> payload = counting(32768);
+  const DigestMethod& chosen = fastest_digest(best_products());
+  const auto seconds_by = [&](const DigestMethod& method) {
+    const Seal seal(key, method);
+    return least_seconds([&] { EXPECT_NE(tag_of(seal, header, payload), 0U); });
+  };
+  const double least = seconds_by(chosen);
+  for (const DigestMethod& method : digest_methods()) {
+    if (method.products != chosen.products) continue;
+    EXPECT_LT(least, 1.5 * seconds_by(method)) << chosen.name << ", not " << method.name;
+  }
+}
+
 }  // namespace
 }  // namespace gex::net::udp
