@@ -19,7 +19,7 @@
 
 namespace gex::coll {
 
-/// Copies bytes that fit in a cell: mostly a word, whose copy is no call.
+/// Copies bytes that often are one word, whose copy is no call.
 inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes == sizeof(std::uint64_t))
     std::memcpy(to, from, sizeof(std::uint64_t));

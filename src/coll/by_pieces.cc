@@ -24,14 +24,6 @@ bool Combination::advance(Boards& boards, const Reduction& reduction, std::uint3
   return true;
 }
 
-bool Copy::read(Boards& boards, const Piece& piece) {
-  if (!piece.reads) return true;
-  const std::byte* from = boards.posted(piece.request.root, piece.number, piece.bytes);
-  if (from == nullptr) return false;
-  std::memcpy(piece.result(), from, piece.bytes);
-  return true;
-}
-
 bool Exchange::read(Boards& boards, const Piece& piece) {
   // The own blocks are needed until they are posted, and the result may take their place.
   if (!piece.posted) return false;
@@ -44,14 +36,6 @@ bool Exchange::read(Boards& boards, const Piece& piece) {
     copy_few(piece.result() + member * bytes, blocks + boards.rank() * bytes, bytes);
   }
   return true;
-}
-
-bool Flat::read(Boards& boards, const Piece& piece) {
-  if (!piece.reads) return true;
-  // The own operand is needed until it is posted, and the result may take its place.
-  if (!piece.posted) return false;
-  return result_.advance(boards, piece.request.reduction, piece.number, 0, boards.size() - 1, 1,
-                         {0, piece.bytes}, piece.bytes, piece.result());
 }
 
 bool Grouped::combine_group(Boards& boards, const Piece& piece) {

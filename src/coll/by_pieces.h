@@ -81,7 +81,13 @@ class Combination {
 class Copy {
  public:
   static constexpr std::uint32_t numbers_each = 1;
-  bool read(Boards& boards, const Piece& piece);
+  bool read(Boards& boards, const Piece& piece) {
+    if (!piece.reads) return true;
+    const std::byte* const from = boards.posted(piece.request.root, piece.number, piece.bytes);
+    if (from == nullptr) return false;
+    copy_few(piece.result(), from, piece.bytes);
+    return true;
+  }
 };
 
 class Exchange {
@@ -96,7 +102,13 @@ class Exchange {
 class Flat {
  public:
   static constexpr std::uint32_t numbers_each = 1;
-  bool read(Boards& boards, const Piece& piece);
+  bool read(Boards& boards, const Piece& piece) {
+    if (!piece.reads) return true;
+    // The own operand is needed until it is posted, and the result may take its place.
+    if (!piece.posted) return false;
+    return result_.advance(boards, piece.request.reduction, piece.number, 0, boards.size() - 1, 1,
+                           {0, piece.bytes}, piece.bytes, piece.result());
+  }
 
  private:
   Combination result_;

@@ -34,6 +34,29 @@ auto visit_direct(Shape& shape, Act act) {
   return act(*std::get_if<DirectReduction>(&shape));
 }
 
+/// Posts a piece of the own operand, for which there is room.
+[[gnu::always_inline]] inline void post(Boards& boards, const Request& request,
+                                        std::uint32_t number, std::size_t offset,
+                                        std::size_t bytes) noexcept {
+  const std::size_t post_bytes = request.kind == Kind::exchange ? boards.size() * bytes : bytes;
+  const std::byte* const from = request.source + offset;
+  copy_few(boards.own_place(number, post_bytes), from, post_bytes);
+  boards.publish(number, bytes);
+  // The root's own, while the source is in a near cache.
+  if (request.kind == Kind::broadcast && request.destination != request.source)
+    copy_few(request.destination + offset, from, bytes);
+}
+
+/// Does what is possible of a piece; true once it is done here.
+bool read(Shape& shape, Boards& boards, const Piece& piece) {
+  if (Flat* const flat = std::get_if<Flat>(&shape)) return flat->read(boards, piece);
+  if (Copy* const copy = std::get_if<Copy>(&shape)) return copy->read(boards, piece);
+  if (Exchange* const exchange = std::get_if<Exchange>(&shape))
+    return exchange->read(boards, piece);
+  if (Grouped* const grouped = std::get_if<Grouped>(&shape)) return grouped->read(boards, piece);
+  return std::get_if<Sliced>(&shape)->read(boards, piece);
+}
+
 std::uint32_t numbers_before_pieces(Kind kind) noexcept {
   return kind == Kind::broadcast ? DirectCopy::numbers : DirectReduction::numbers;
 }
@@ -74,11 +97,8 @@ Shape Posts::direct_shape(const Request& request) const noexcept {
 
 void Posts::set_up(PostCollective& operation) const noexcept {
   const Request& request = operation.request;
-  const bool broadcast = request.kind == Kind::broadcast;
-  const bool root = request.root == boards_.rank();
   operation.shape = shape_of_pieces(request);
-  operation.posts = !broadcast || root;
-  operation.reads = broadcast ? !root : root || request.kind != Kind::reduce_to_one;
+  operation.stage = PostCollective::Stage::pieces;
   if (request.bytes <= max_piece_bytes) {
     operation.piece_bytes = request.bytes;
     operation.pieces = 1;
@@ -88,45 +108,41 @@ void Posts::set_up(PostCollective& operation) const noexcept {
     operation.piece_bytes = piece;
     operation.pieces = static_cast<std::uint32_t>((request.bytes + piece - 1) / piece);
   }
-  operation.posted = operation.posts ? 0 : operation.pieces;
+  operation.posted = posts(request) ? 0 : operation.pieces;
   operation.piece = 0;
   operation.end = operation.first + operation.pieces * numbers_each(operation.shape);
-  operation.described = true;
-  if (operation.pieces == 1 || (!broadcast && boards_.size() > DirectReduction::max_members))
+  if (operation.pieces == 1 ||
+      (request.kind != Kind::broadcast && boards_.size() > DirectReduction::max_members))
     return;
   operation.end += numbers_before_pieces(request.kind);
-  operation.described = !operation.posts;
   operation.shape = direct_shape(request);
+  operation.stage =
+      posts(request) ? PostCollective::Stage::describe : PostCollective::Stage::direct;
+}
+
+bool Posts::is_small(const Request& request) const noexcept {
+  return request.bytes <= shm::post_cell_bytes && boards_.size() <= max_flat_members &&
+         request.kind != Kind::exchange;
 }
 
 Posts::AtOnce Posts::do_at_once(const Request& request) noexcept {
-  if (request.bytes > shm::post_cell_bytes || request.after_barrier || !operations_.empty() ||
-      boards_.size() > max_flat_members || request.kind == Kind::exchange)
+  if (!is_small(request) || request.after_barrier || request.completes_together || checked() ||
+      !operations_.empty())
     return AtOnce::nothing;
   const std::uint32_t number = next_number_;
-  const bool broadcast = request.kind == Kind::broadcast;
-  const bool root = request.root == boards_.rank();
-  if (!broadcast || root) {
+  if (posts(request)) {
     if (!boards_.may_write(number)) return AtOnce::nothing;
-    post_few(number, request.source, request.bytes);
-    if (broadcast && request.destination != request.source)
-      copy_few(request.destination, request.source, request.bytes);
+    post(boards_, request, number, 0, request.bytes);
   }
-  if (broadcast && !root) {
-    const std::byte* const from = boards_.posted(request.root, number, request.bytes);
-    if (from == nullptr) return AtOnce::nothing;
-    copy_few(request.destination, from, request.bytes);
-  } else if (request.kind == Kind::reduce_to_all || (!broadcast && root)) {
-    return AtOnce::posted;
+  if (reads(request)) {
+    // What all others post is seldom there already.
+    if (is_reduction(request.kind)) return AtOnce::posted;
+    if (!Copy().read(boards_, {request, number, 0, request.bytes, true, true}))
+      return AtOnce::nothing;
   }
   next_number_ = number + 1;
   boards_.read_below(number + 1);
   return AtOnce::done;
-}
-
-void Posts::post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept {
-  copy_few(boards_.own_place(number, bytes), from, bytes);
-  boards_.publish(number, bytes);
 }
 
 void Posts::launch(PostCollective& operation, bool posted) {
@@ -136,19 +152,20 @@ void Posts::launch(PostCollective& operation, bool posted) {
   operations_.push(operation);
   if (posted) operation.posted = operation.pieces;
   if (posting_ == nullptr && operation.posted != operation.pieces) posting_ = &operation;
-  operation.few = operation.request.bytes <= shm::post_cell_bytes &&
-                  operation.posted == operation.pieces && numbers_each(operation.shape) == 1;
   advance_to(operation);
 }
 
 void Posts::advance_to(PostCollective& operation) {
   // In checked mode the operation may not have been launched yet.
-  if (operations_.front() != &operation || !operation.few || !operations_.has_one()) {
+  const bool is_alone = operations_.front() == &operation && operations_.has_one();
+  if (!is_alone || !is_small(operation.request) || operation.posted == 0) {
     advance();
     return;
   }
   boards_.forget_missing();
-  if (read_few(operation))
+  const Request& request = operation.request;
+  if (read(operation.shape, boards_,
+           {request, operation.first, 0, request.bytes, reads(request), true}))
     finish(operation);
   else
     show_awaited();
@@ -158,17 +175,6 @@ void Posts::finish(PostCollective& operation) {
   operations_.pop();
   if (!operation.keeps_posts) boards_.read_below(operation.end);
   operation.finish();
-}
-
-bool Posts::read_few(PostCollective& operation) {
-  const Request& request = operation.request;
-  if (!operation.reads) return true;
-  if (Flat* const flat = std::get_if<Flat>(&operation.shape))
-    return flat->read(boards_, {request, operation.first, 0, request.bytes, true, true});
-  const std::byte* const from = boards_.posted(request.root, operation.first, request.bytes);
-  if (from == nullptr) return false;
-  copy_few(request.destination, from, request.bytes);
-  return true;
 }
 
 void Posts::show_awaited() noexcept {
@@ -227,44 +233,36 @@ bool Posts::wants_polls() const noexcept {
 }
 
 bool Posts::describe(PostCollective& operation) {
-  operation.described = visit_direct(
-      operation.shape, [&](auto& direct) { return direct.describe(direct_, numbered(operation)); });
-  return operation.described;
+  if (!visit_direct(operation.shape,
+                    [&](auto& direct) { return direct.describe(direct_, numbered(operation)); }))
+    return false;
+  operation.stage = PostCollective::Stage::direct;
+  return true;
 }
 
 bool Posts::post_operands() {
   bool progressed = false;
   for (; posting_ != nullptr; posting_ = static_cast<PostCollective*>(posting_->behind)) {
     PostCollective& operation = *posting_;
-    if (operation.posts && !operation.enter(barrier_of(team_))) return progressed;
-    if (!operation.described && !describe(operation)) return progressed;
-    if (operation.is_direct()) continue;
+    if (!posts(operation.request)) continue;
+    if (!operation.enter(barrier_of(team_))) return progressed;
+    if (operation.stage == PostCollective::Stage::describe && !describe(operation))
+      return progressed;
+    if (operation.stage == PostCollective::Stage::direct) continue;
     for (; operation.posted != operation.pieces; ++operation.posted) {
       const std::uint32_t number =
           operation.first + operation.posted * numbers_each(operation.shape);
       if (!boards_.may_write(number)) return progressed;
-      post_piece(operation, number);
+      post(boards_, operation.request, number, operation.offset(operation.posted),
+           operation.size(operation.posted));
       progressed = true;
     }
   }
   return progressed;
 }
 
-void Posts::post_piece(PostCollective& operation, std::uint32_t number) {
-  const Request& request = operation.request;
-  const std::size_t bytes = operation.size(operation.posted);
-  const std::size_t blocks = request.kind == Kind::exchange ? boards_.size() : 1;
-  const std::size_t offset = operation.offset(operation.posted);
-  const std::byte* const from = request.source + offset;
-  std::memcpy(boards_.own_place(number, blocks * bytes), from, blocks * bytes);
-  boards_.publish(number, bytes);
-  // The root's own, while the source is in a near cache.
-  if (request.kind == Kind::broadcast && request.destination != request.source)
-    std::memcpy(request.destination + offset, from, bytes);
-}
-
 bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
-  if (!operation.described) return false;
+  if (operation.stage == PostCollective::Stage::describe) return false;
   const Step step = visit_direct(operation.shape, [&](auto& direct) {
     return direct.advance(direct_, numbered(operation), progressed);
   });
@@ -279,38 +277,31 @@ bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
       break;
   }
   operation.shape = shape_of_pieces(operation.request);
+  operation.stage = PostCollective::Stage::pieces;
   operation.first += numbers_before_pieces(operation.request.kind);
   // All operations that have posted since then are behind this one.
-  if (operation.posts) posting_ = &operation;
+  if (posts(operation.request)) posting_ = &operation;
   return true;
-}
-
-bool Posts::read_piece(PostCollective& operation) {
-  const Piece piece{operation.request,
-                    operation.first + operation.piece * numbers_each(operation.shape),
-                    operation.offset(operation.piece),
-                    operation.size(operation.piece),
-                    operation.reads,
-                    operation.posted > operation.piece};
-  if (Copy* const copy = std::get_if<Copy>(&operation.shape)) return copy->read(boards_, piece);
-  if (Exchange* const exchange = std::get_if<Exchange>(&operation.shape))
-    return exchange->read(boards_, piece);
-  if (Flat* const flat = std::get_if<Flat>(&operation.shape)) return flat->read(boards_, piece);
-  if (Grouped* const grouped = std::get_if<Grouped>(&operation.shape))
-    return grouped->read(boards_, piece);
-  return std::get_if<Sliced>(&operation.shape)->read(boards_, piece);
 }
 
 bool Posts::advance_front(PostCollective& operation) {
   bool progressed = false;
   boards_.forget_missing();
-  if (operation.is_direct()) {
-    if (!advance_directly(operation, progressed) || operation.is_direct()) return progressed;
+  if (operation.stage != PostCollective::Stage::pieces) {
+    if (!advance_directly(operation, progressed) ||
+        operation.stage != PostCollective::Stage::pieces)
+      return progressed;
     if (posting_ != nullptr) post_operands();
   }
   while (operation.piece != operation.pieces) {
     // What goes into the client's memory must not overtake what is still read from there.
-    if (!read_piece(operation)) return progressed;
+    const Piece piece{operation.request,
+                      operation.first + operation.piece * numbers_each(operation.shape),
+                      operation.offset(operation.piece),
+                      operation.size(operation.piece),
+                      reads(operation.request),
+                      operation.posted > operation.piece};
+    if (!read(operation.shape, boards_, piece)) return progressed;
     ++operation.piece;
     operation.shape = shape_of_pieces(operation.request);
     if (!operation.keeps_posts)

@@ -50,12 +50,16 @@ using Shape =
     std::variant<Copy, Exchange, Flat, Grouped, Sliced, DirectCopy, HelpedCopy, DirectReduction>;
 
 struct PostCollective : Collective {
+  /// How its bytes move.
+  enum class Stage : std::uint8_t {
+    describe,  ///< a direct shape, for which this member is to post where its memory is
+    direct,    ///< a direct shape
+    pieces,    ///< any other
+  };
+
   Shape shape;
-  bool posts = false;           ///< this member posts an operand, or is the root of a broadcast
-  bool reads = false;           ///< this member makes a result
-  bool described = false;       ///< of a direct shape: the own memory has been posted, if needed
+  Stage stage = Stage::pieces;
   bool keeps_posts = false;     ///< they are read only with a later operation's
-  bool few = false;             ///< bytes that fit in a cell, posted if this member posts
   std::uint32_t first = 0;      ///< post number
   std::uint32_t end = 0;        ///< the next operation's first number
   std::uint32_t pieces = 0;     ///< each takes the numbers of its shape
@@ -63,10 +67,6 @@ struct PostCollective : Collective {
   std::uint32_t posted = 0;     ///< pieces of the own operand
   std::uint32_t piece = 0;      ///< being read
 
-  bool is_direct() const noexcept {
-    return std::holds_alternative<DirectCopy>(shape) || std::holds_alternative<HelpedCopy>(shape) ||
-           std::holds_alternative<DirectReduction>(shape);
-  }
   /// Returns true if all pieces are posted and read.
   bool has_moved() const noexcept { return piece == pieces && posted == pieces; }
   std::size_t offset(std::uint32_t number) const noexcept { return number * piece_bytes; }
@@ -94,8 +94,9 @@ class Posts {
     posted,  ///< what this member posts: `launch` goes on from there
     done,    ///< all there is to do here
   };
-  /// Before anything else is kept of an operation, the next of the team's: posts and reads it, if
-  /// it is one of few bytes that depends on nothing, and nothing is under way.
+  /// Before anything else is kept of an operation, the next of the team's, for which this is the
+  /// way: posts and reads it, if it is one of few bytes that depends on nothing, and nothing is
+  /// under way.
   AtOnce do_at_once(const Request& request) noexcept;
 
   /// The operation is the next of the team's.
@@ -116,23 +117,30 @@ class Posts {
   bool wants_polls() const noexcept;
 
  private:
+  /// Returns true if this member posts an operand, or is the root of a broadcast.
+  bool posts(const Request& request) const noexcept {
+    return request.kind != Kind::broadcast || is_root(request);
+  }
+  /// Returns true if this member makes a result.
+  bool reads(const Request& request) const noexcept {
+    if (request.kind == Kind::broadcast) return !is_root(request);
+    return request.kind != Kind::reduce_to_one || is_root(request);
+  }
+  /// Returns true if each member posts one cell at most, which is all that others read of it.
+  bool is_small(const Request& request) const noexcept;
+  bool is_root(const Request& request) const noexcept { return request.root == boards_.rank(); }
+
   Shape shape_of_pieces(const Request& request) const noexcept;
   Shape direct_shape(const Request& request) const noexcept;
   void set_up(PostCollective& operation) const noexcept;
 
   bool post_operands();
   bool describe(PostCollective& operation);
-  /// Posts a piece of the own operand. There is room for it.
-  void post_piece(PostCollective& operation, std::uint32_t number);
-  void post_few(std::uint32_t number, const std::byte* from, std::size_t bytes) noexcept;
 
   /// Makes progress with the oldest operation, which is this one.
   bool advance_front(PostCollective& operation);
   /// True once a direct operation is over here, or goes on by pieces.
   bool advance_directly(PostCollective& operation, bool& progressed);
-  bool read_piece(PostCollective& operation);
-  /// True once a `few` is done here, which is the only one under way.
-  bool read_few(PostCollective& operation);
   void finish(PostCollective& operation);
   void show_awaited() noexcept;
 

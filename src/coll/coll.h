@@ -5,9 +5,9 @@
 //
 //   gex_Coll_BroadcastNB    api/coll.cc          checks the arguments, and makes a Request
 //   start_collective        coll.cc              a copy in a team of one; nothing without bytes
-//   TeamCollectives::start  team_collectives.cc  few bytes: Posts::do_at_once, within the call;
-//                                                else `way_of` chooses a Collective, `launch`
-//                                                gives it its turn among the team's:
+//   TeamCollectives::start  team_collectives.cc  `way_of` chooses a Collective, and `launch` gives
+//                                                it its turn among the team's; few bytes move by
+//                                                posts within the call (Posts::do_at_once)
 //
 //   PostCollective          by_posts.h     all members share memory: its table names the shape, of
 //                                          which each moves bytes by posts (by_pieces.h) or copies

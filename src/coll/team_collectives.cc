@@ -70,8 +70,7 @@ Collective& TeamCollectives::take(Way way) {
   return with_messages_.take();
 }
 
-Collective& TeamCollectives::allocate(const Request& request) {
-  const Way way = way_of(request);
+Collective& TeamCollectives::allocate(const Request& request, Way way) {
   Collective& operation = take(way);
   operation.request = request;
   operation.owner = this;
@@ -125,11 +124,10 @@ gex_Event_t TeamCollectives::start(const Request& request,
   bool active = false;
   {
     const OptionalGuard guard(lock_, threaded_);
+    const Way way = way_of(request);
     // Others may be waiting for what this member posts: that comes first.
-    Posts::AtOnce at_once = Posts::AtOnce::nothing;
-    if (is_whole_ && Posts::takes_whole(request, team_->size) && !request.completes_together &&
-        !checked())
-      at_once = posts_->do_at_once(request);
+    const Posts::AtOnce at_once =
+        way == Way::posts ? posts_->do_at_once(request) : Posts::AtOnce::nothing;
     sequence = team_->collectives_called.begin() + 1;
     trace::collective(trace::Collective::operation, team_->id(), sequence, team_->size);
     if (at_once == Posts::AtOnce::done) {
@@ -137,7 +135,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
       ring_if_shown();
       return GEX_EVENT_INVALID;
     }
-    operation = &allocate(request);
+    operation = &allocate(request, way);
     if (request.completes_together) number_completion(*operation);
     if (checked()) {
       unagreed_.emplace_back(agreement_.announce(announcement), operation);

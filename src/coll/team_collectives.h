@@ -105,8 +105,7 @@ class TeamCollectives {
 
  private:
   void bind(Team& team);
-  /// The operation of a request, of the way that `way_of` chooses.
-  Collective& allocate(const Request& request);
+  Collective& allocate(const Request& request, Way way);
   Way way_of(const Request& request) const noexcept;
   Collective& take(Way way);
   void give_back(Collective& operation) noexcept;
