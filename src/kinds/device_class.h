@@ -24,7 +24,7 @@ struct DeviceFacts {
 };
 
 struct DeviceClass {
-  MemoryClassInfo memory;
+  MemoryClassInfo memory;  ///< the part that other rooms use, which is registered
   gex_MK_Class_t number;
   const char* number_name;  ///< "GEX_MK_CLASS_CUDA_UVA"
 
