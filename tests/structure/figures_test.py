@@ -33,7 +33,7 @@ import systems  # noqa: E402
 import text  # noqa: E402
 
 # Prints what a program of bench/peers would: every operation takes 2 ns a byte, and 100.
-STAND_IN = """#!/usr/bin/env python3
+STAND_IN = f"#!{sys.executable} -ISB" + """
 import os, signal, sys
 if "--version" in sys.argv:
     print("stand-in 1")

@@ -56,17 +56,19 @@ WORDS = [
      "name it: another process, no rank, all ranks"),
 ]
 
-# Spelling that matters: prefixes of identifiers, and the beginning of a comment or a sentence.
+# Spelling that matters: prefixes of identifiers, and the beginning of a comment or a sentence. Most files
+# do not have the text before each expression, which is found in far less time.
 SPELLINGS = [
     # most_payload is the specification's, most_common Python's.
-    (re.compile(r"\bmost_(?!payload\b|common\b)\w*"), "max_..."),
-    (re.compile(r"\b(?:\w+_t|int|double|auto) (most)\b(?=[,;)]| =)"), "max"),
-    (re.compile(r"\b(?:Who|Those who|He who)\b"), "name it: the rank that ..., the process that ..."),
-    (re.compile(r"(?://[/!<]*|# )[^\S\n]*(The same\b)"), INCOMPLETE),
-    (re.compile(r"(?://[/!<]*|# |\"{3})[^\S\n]*(Whether\b)"), "Returns true if ...; True if ..."),
-    (re.compile(r"(?://[/!<]*|# |\"{3})[^\S\n]*(Of|Those)\b"), NOUN),
-    (re.compile(r"(?:///<?[^\S\n]*|\"{3})(What)\b"), NOUN),
-    (re.compile(r"///<?[^\S\n]*(That) (?:of|as|is|in)\b"), NOUN),
+    ("most_", r"\bmost_(?!payload\b|common\b)\w*", "max_..."),
+    ("most", r"\b(?:\w+_t|int|double|auto) (most)\b(?=[,;)]| =)", "max"),
+    ("ho", r"\b(?:Who|Those who|He who)\b", "name it: the rank that ..., the process that ..."),
+    ("The same", r"(?://[/!<]*|# )[^\S\n]*(The same\b)", INCOMPLETE),
+    ("Whether", r"(?://[/!<]*|# |\"{3})[^\S\n]*(Whether\b)", "Returns true if ...; True if ..."),
+    ("Of", r"(?://[/!<]*|# |\"{3})[^\S\n]*(Of)\b", NOUN),
+    ("Those", r"(?://[/!<]*|# |\"{3})[^\S\n]*(Those)\b", NOUN),
+    ("What", r"(?:///<?[^\S\n]*|\"{3})(What)\b", NOUN),
+    ("That", r"///<?[^\S\n]*(That) (?:of|as|is|in)\b", NOUN),
 ]
 # The comment that a file begins with.
 HEAD = re.compile(r"(?:#!.*\n)?(?:#pragma once\n)?(?://|#) (What)\b")
@@ -103,8 +105,8 @@ def findings(text):
     for pattern, replacement in WORDS if ANY_WORD.search(words) else []:
         for match in re.finditer(rf"(?<= )(?:{pattern})(?= )", words):
             yield line_at(text, match.start()), match.group(0), replacement
-    matches = [(match, replacement) for pattern, replacement in SPELLINGS
-               for match in pattern.finditer(text)]
+    matches = [(match, replacement) for part, pattern, replacement in SPELLINGS if part in text
+               for match in re.finditer(pattern, text)]
     if head := HEAD.match(text):
         matches.append((head, INCOMPLETE))
     for match, replacement in matches:

@@ -289,17 +289,17 @@ TEST(CommandLine, DebuggerShowsWhereARankCrashed) {
 
 TEST(CommandLine, DebuggerPassesTheStatusOn) {
   if (!installed("gdb")) GTEST_SKIP() << "gdb is not installed";
-  const auto status_of = [](std::vector<std::string> scenario) {
-    scenario.insert(scenario.begin(), {"-n", "2", "--debugger", "gdb", probe});
+  const auto status_of = [](const char* ranks, std::vector<std::string> scenario) {
+    scenario.insert(scenario.begin(), {"-n", ranks, "--debugger", "gdb", probe});
     // LeakSanitizer does not work under a debugger.
     const Outcome outcome =
         run_gexrun(std::move(scenario)).variable("ASAN_OPTIONS", "detect_leaks=0").run();
     expect_clean(outcome);
     return outcome.status;
   };
-  EXPECT_EQ(status_of({"who"}), 0);
-  EXPECT_EQ(status_of({"exit-with", "3", "1"}), 3);
-  EXPECT_EQ(status_of({"end-from-main", "4", "0"}), 4);
+  EXPECT_EQ(status_of("1", {"who"}), 0);
+  EXPECT_EQ(status_of("2", {"exit-with", "3", "1"}), 3);
+  EXPECT_EQ(status_of("1", {"end-from-main", "4", "0"}), 4);
 }
 
 TEST(CommandLine, ValgrindFindsErrorsAndPassesTheStatusOn) {

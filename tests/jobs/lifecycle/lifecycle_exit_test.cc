@@ -79,7 +79,7 @@ TEST_P(Exit, ARankThatReturnedServesTheOthersUntilTheyReturn) {
 
 TEST_P(Exit, ARankThatReturnsWhileTheOthersWaitForItIsAFailureWithAName) {
   Command command = job(2, {"return_while_others_wait", "1"});
-  const Outcome outcome = over(command, GetParam()).variable("GEX_EXIT_TIMEOUT", "1").run();
+  const Outcome outcome = over(command, GetParam()).variable("GEX_EXIT_TIMEOUT", "0.2").run();
   expect_nothing_left(outcome);
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(

@@ -251,6 +251,7 @@ void exit_holding_lock() {
   for (;;) {
     gex_AM_RequestShort0(team, 0, 204, GEX_FLAG_IMMEDIATE);
     gasnet_AMPoll();
+    usleep(100);
   }
 }
 
@@ -259,7 +260,7 @@ void exit_from_signal_handler() {
   signal_code = static_cast<int>(argument(1));
   if (am_rank(0)) {
     signal(SIGALRM, [](int) { gasnet_exit(signal_code); });
-    alarm(1);
+    ualarm(200'000, 0);
   }
   // In the library's own code when the signal comes.
   attach();
