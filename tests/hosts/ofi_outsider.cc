@@ -1,16 +1,14 @@
 // A process that speaks libfabric's protocol and does not belong to the job.
 //
-//   ofi_outsider PROVIDER ADDRESS PORT send   messages of many sizes, with chance for contents:
-//   some
-//                                             shorter than a stamp, some longer than any message of
-//                                             a job's. Ends with status 0 when something was sent,
-//                                             whatever became of it
-//   ofi_outsider PROVIDER ADDRESS PORT read   memory under the keys that an outsider would guess.
-//   Ends
-//                                             with status 0 when it was not there; the provider
-//                                             breaks the connection at the first that is wrong
+//   ofi_outsider PROVIDER ADDRESS PORT send
+//     messages of many sizes, with chance for contents: some shorter than a stamp, some longer than
+//     any message of a job's. Ends with status 0 when something was sent, whatever became of it
+//   ofi_outsider PROVIDER ADDRESS PORT read
+//     memory under the keys that an outsider would guess. Ends with status 0 when it was not there;
+//     the provider breaks the connection at the first that is wrong
 //
-// Connects to a rank's port as a peer would.
+// Connects to a rank's port as a peer would, with the settings that ranks have: rxm itself refuses
+// connections with others.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -29,8 +27,11 @@
 #include <cstring>
 #include <random>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "net/ofi/wire.h"
 
 namespace {
 
@@ -108,6 +109,7 @@ void read_memory(const Reached& rank) {
 
 int main(int count, char** arguments) {
   require(count == 5, "PROVIDER ADDRESS PORT send|read");
+  setenv("FI_OFI_RXM_BUFFER_SIZE", std::to_string(gex::net::ofi::max_wire).c_str(), 0);
   fi_info* const hints = fi_allocinfo();
   hints->ep_attr->type = FI_EP_RDM;
   hints->caps = FI_MSG | FI_RMA;
