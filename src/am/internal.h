@@ -101,8 +101,8 @@ class Packed {
   /// Such a message, without payload as yet.
   Outbound message_for(const Internal& kind) const noexcept {
     Outbound message;
-    message.handler = kind.handler();
-    message.arg_count = arguments_of<T>;
+    message.what =
+        MessageWhat::make(kind.handler(), Category::short_message, false, arguments_of<T>, {});
     message.args = words_;
     return message;
   }

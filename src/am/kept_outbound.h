@@ -13,7 +13,7 @@ namespace gex::am {
 struct KeptOutbound {
   explicit KeptOutbound(const Outbound& original)
       : message(original), payload(std::make_unique_for_overwrite<std::byte[]>(original.size)) {
-    copy_chunks(args, original.args, original.arg_count * sizeof *original.args);
+    copy_chunks(args, original.args, original.what.arg_count() * sizeof *original.args);
     message.args = args;
     if (original.size != 0) copy_memory(payload.get(), original.payload, original.size);
     message.payload = payload.get();

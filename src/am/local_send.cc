@@ -33,32 +33,34 @@ void write(const Claim& claim, const Outbound& message) noexcept {
   cell.source = gex_proc_.jobrank;
   cell.size_buffer = message.size_buffer();
   std::uint32_t* words = cell.words;
-  if (message.category == Category::long_message) {
+  if (message.what.category() == Category::long_message) {
     const std::uint64_t prefix[2] = {reinterpret_cast<std::uint64_t>(message.destination),
                                      message.size};
     std::memcpy(words, prefix, sizeof prefix);
     words += long_prefix_words;
   }
-  const unsigned in_cell = args_in_cell(message.category);
-  if (message.arg_count <= in_cell) {
-    copy_chunks(words, message.args, message.arg_count * sizeof *message.args);
+  const unsigned in_cell = args_in_cell(message.what.category());
+  if (message.what.arg_count() <= in_cell) {
+    copy_chunks(words, message.args, message.what.arg_count() * sizeof *message.args);
   } else {
     copy_chunks(words, message.args, in_cell * sizeof *message.args);
     copy_chunks(claim.slot->bytes, message.args + in_cell,
-                (message.arg_count - in_cell) * sizeof *message.args);
+                (message.what.arg_count() - in_cell) * sizeof *message.args);
   }
-  if (message.category != Category::medium || message.slab != no_slab || message.size == 0) return;
+  if (message.what.category() != Category::medium || message.slab != no_slab || message.size == 0)
+    return;
   std::byte* to =
-      place_of(message.arg_count, message.size) == Place::cell
-          ? reinterpret_cast<std::byte*>(cell.words) + round_up_16(message.arg_count * 4)
-          : claim.slot->bytes + surplus_bytes(Category::medium, message.arg_count);
+      place_of(message.what.arg_count(), message.size) == Place::cell
+          ? reinterpret_cast<std::byte*>(cell.words) + round_up_16(message.what.arg_count() * 4)
+          : claim.slot->bytes + surplus_bytes(Category::medium, message.what.arg_count());
   std::memcpy(to, message.payload, message.size);
 }
 
 /// Copies a long message's payload to its destination, which is mapped here.
 void place(const Link& link, const Outbound& message) noexcept {
   const gex_Rank_t jobrank = jobrank_of(link);
-  const PublishedSegment segment = published_segment(message.endpoints.target_address(), jobrank);
+  const PublishedSegment segment =
+      published_segment(message.what.endpoints().target_address(), jobrank);
   const auto address = reinterpret_cast<std::uintptr_t>(message.destination);
   std::byte* const to = segment.mapped_at(address, message.size);
   if (to == nullptr) [[unlikely]]
@@ -68,11 +70,11 @@ void place(const Link& link, const Outbound& message) noexcept {
 }
 
 bool to_be_placed(const Outbound& message) noexcept {
-  return message.category == Category::long_message && message.size != 0 && !message.placed;
+  return message.what.category() == Category::long_message && message.size != 0 && !message.placed;
 }
 bool needs_slab(const Outbound& message) noexcept {
-  return message.category == Category::medium && message.slab == no_slab &&
-         place_of(message.arg_count, message.size) == Place::slab;
+  return message.what.category() == Category::medium && message.slab == no_slab &&
+         place_of(message.what.arg_count(), message.size) == Place::slab;
 }
 
 enum class Sent {
@@ -92,10 +94,10 @@ Sent send_cell(Link& link, shm::Direction direction, const Outbound& message) no
   write(claim, message);
   if (under_tsan && message.slab != no_slab) link.slabs->hand_over(message.slab);
   const Tick at = traced() ? ticks() : 0;
-  all.publish(link.out[direction], claim, message.what());
+  all.publish(link.out[direction], claim, message.what.word);
   if (shm::mark_of(link.out[direction].cells).is_set()) [[unlikely]]
     wake_consumer(link, direction);
-  if (link.bell != nullptr && !runs_client_code(message.handler)) link.bell->ring();
+  if (link.bell != nullptr && !runs_client_code(message.what.handler())) link.bell->ring();
   if (traced()) [[unlikely]]
     record_sent(jobrank_of(link), message, number_in_lane(link.lane, claim.sequence),
                 all.pairs() ? 0 : trace::by_shared_ring, at);
@@ -127,7 +129,7 @@ void on_lane_opened(gex_Token_t token, const LaneOpened& opened, void*, std::siz
 
 /// Sends if there is room now; if not, nothing is done.
 Sent try_send(Link& link, const Outbound& message, bool immediate) noexcept {
-  const shm::Direction direction = message.reply ? shm::replies : shm::requests;
+  const shm::Direction direction = message.what.is_reply() ? shm::replies : shm::requests;
   // In PAR the lock of a pair ring makes this thread its one producer.
   const bool is_locked = links().threaded() && links().pairs();
   BiasedLock& lock = link.out[direction].lock;

@@ -17,26 +17,49 @@ inline constexpr std::uint32_t no_slab = 0xfff;
 inline constexpr std::uint32_t max_medium_payload = 64 * 1024;
 inline constexpr unsigned max_args = 16;
 
+/// The first word of a header, and the whole header of a short message.
+struct MessageWhat {
+  std::uint32_t word = 0;  ///< handler: 8 bits, category: 2, reply: 1, argument count: 5,
+                           ///< endpoints: 16
+
+  static constexpr MessageWhat make(std::uint8_t handler, Category category, bool reply,
+                                    unsigned args, Endpoints endpoints) noexcept {
+    return {handler | static_cast<std::uint32_t>(category) << 8 | (reply ? reply_bit : 0U) |
+            args << 11 | std::uint32_t{endpoints.bits} << 16};
+  }
+
+  std::uint8_t handler() const noexcept { return static_cast<std::uint8_t>(word); }
+  Category category() const noexcept { return static_cast<Category>(word >> 8 & 3U); }
+  bool is_reply() const noexcept { return (word & reply_bit) != 0; }
+  unsigned arg_count() const noexcept { return word >> 11 & 31U; }
+  Endpoints endpoints() const noexcept { return {static_cast<std::uint16_t>(word >> 16)}; }
+
+  void set_category(Category category) noexcept {
+    word = (word & ~(3U << 8)) | static_cast<std::uint32_t>(category) << 8;
+  }
+  void set_reply() noexcept { word |= reply_bit; }
+  void set_endpoints(Endpoints endpoints) noexcept {
+    word = (word & 0xffffU) | std::uint32_t{endpoints.bits} << 16;
+  }
+
+ private:
+  static constexpr std::uint32_t reply_bit = 1U << 10;
+};
+
 struct MessageHeader {
-  std::uint32_t what;         ///< handler: 8 bits, category: 2, reply: 1, argument count: 5,
-                              ///< endpoints: 16. The whole header of a short message
+  std::uint32_t what;         ///< as in MessageWhat
   std::uint32_t source;       ///< jobrank of the sender
   std::uint32_t size_buffer;  ///< payload bytes of a medium: 20 bits, its slab: 12
 
-  static constexpr std::uint32_t make_what(std::uint8_t handler, Category category, bool reply,
-                                           unsigned args, Endpoints endpoints) noexcept {
-    return handler | static_cast<std::uint32_t>(category) << 8 | (reply ? 1U << 10 : 0U) |
-           args << 11 | std::uint32_t{endpoints.bits} << 16;
-  }
   static constexpr std::uint32_t make_size_buffer(std::uint32_t size, std::uint32_t slab) noexcept {
     return size | (slab << 20);
   }
 
-  std::uint8_t handler() const noexcept { return static_cast<std::uint8_t>(what); }
-  Category category() const noexcept { return static_cast<Category>(what >> 8 & 3U); }
-  bool is_reply() const noexcept { return (what & 1U << 10) != 0; }
-  unsigned arg_count() const noexcept { return what >> 11 & 31U; }
-  Endpoints endpoints() const noexcept { return {static_cast<std::uint16_t>(what >> 16)}; }
+  std::uint8_t handler() const noexcept { return MessageWhat{what}.handler(); }
+  Category category() const noexcept { return MessageWhat{what}.category(); }
+  bool is_reply() const noexcept { return MessageWhat{what}.is_reply(); }
+  unsigned arg_count() const noexcept { return MessageWhat{what}.arg_count(); }
+  Endpoints endpoints() const noexcept { return MessageWhat{what}.endpoints(); }
   std::uint32_t size() const noexcept { return size_buffer & 0xfffff; }
   std::uint32_t slab() const noexcept { return size_buffer >> 20; }
 };

@@ -131,7 +131,7 @@ bool defer_update(const DeferredCreditUpdate& update) noexcept {
 }
 
 bool is_credit_message(const Outbound& message) noexcept {
-  return message.reply && message.handler == credits_handler;
+  return message.what.is_reply() && message.what.handler() == credits_handler;
 }
 
 /// Sends a message that carries its number. One that runs no handler is not recorded.
@@ -174,8 +174,7 @@ bool send_on(net::Channel channel, gex_Rank_t jobrank, const Outbound& message,
 /// A message that carries credits and terms, and nothing else.
 Outbound make_credit_message() noexcept {
   Outbound message;
-  message.handler = credits_handler;
-  message.reply = true;
+  message.what = MessageWhat::make(credits_handler, Category::short_message, true, 0, {});
   return message;
 }
 

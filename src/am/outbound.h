@@ -16,9 +16,7 @@
 namespace gex::am {
 
 struct Outbound {
-  std::uint8_t handler = 0;
-  Category category = Category::short_message;
-  bool reply = false;
+  MessageWhat what;
   /// The payload of a long message is at its destination already, as it must be for some
   /// (rma/long_message.h).
   bool placed = false;
@@ -27,8 +25,6 @@ struct Outbound {
   bool built = false;
   /// The payload lies in memory of the library's that is not written until the message is sent.
   bool payload_is_ours = false;
-  std::uint8_t arg_count = 0;
-  Endpoints endpoints{};
   std::uint32_t number = 0;            ///< of a message to this process; traced jobs only
   const gex_AM_Arg_t* args = nullptr;  ///< padded to whole 16-byte chunks, aligned to 16
   const void* payload = nullptr;
@@ -36,12 +32,9 @@ struct Outbound {
   void* destination = nullptr;   ///< of a long message, in its owner's addresses
   std::uint32_t slab = no_slab;  ///< the payload is already in this slab of ours
 
-  std::uint32_t what() const noexcept {
-    return MessageHeader::make_what(handler, category, reply, arg_count, endpoints);
-  }
   std::uint32_t size_buffer() const noexcept {
     return MessageHeader::make_size_buffer(
-        category == Category::medium ? static_cast<std::uint32_t>(size) : 0, slab);
+        what.category() == Category::medium ? static_cast<std::uint32_t>(size) : 0, slab);
   }
 };
 

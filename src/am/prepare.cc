@@ -150,7 +150,7 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
     return 0;
   }
   const Target target = resolve(descriptor->tm, descriptor->rank);
-  message.endpoints = endpoints_of(target.local_endpoint, target.endpoint);
+  message.what.set_endpoints(endpoints_of(target.local_endpoint, target.endpoint));
   // A message to this process cannot fail, and its handler finds no request prepared.
   if (is_to_self(target.jobrank)) descriptor->open = false;
   // Sending may poll, and a handler run by that poll may prepare a reply, but no request.

@@ -15,8 +15,8 @@ Endpoints endpoints_of(gex_EP_t source, gex_EP_Index_t target) noexcept {
 
 Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept {
   constexpr Call requests[] = {Call::request_short, Call::request_medium, Call::request_long};
-  const Call call = requests[static_cast<unsigned>(message.category)];
-  const bool is_own = message.handler < GEX_AM_INDEX_BASE;
+  const Call call = requests[static_cast<unsigned>(message.what.category())];
+  const bool is_own = message.what.handler() < GEX_AM_INDEX_BASE;
   return Op::with_peer(OpKind::message, is_own ? std::uint16_t{0} : number_of(call), jobrank,
                        message.size);
 }
@@ -54,8 +54,8 @@ int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) no
 
 void send_reply(gex_Token_t token, Outbound& message) noexcept {
   token->may_reply = false;
-  message.reply = true;
-  message.endpoints = token->header.endpoints().reversed();
+  message.what.set_reply();
+  message.what.set_endpoints(token->header.endpoints().reversed());
   if (is_to_self(token->header.source))
     send_to_self(message);
   else if (Link* const link = reply_link(*token))

@@ -24,7 +24,7 @@ namespace gex::am {
 namespace {
 
 Arrived arrived(const Outbound& message) noexcept {
-  return {{message.what(), gex_proc_.jobrank, message.size_buffer()},
+  return {{message.what.word, gex_proc_.jobrank, message.size_buffer()},
           message.args,
           nullptr,
           message.size,
@@ -33,7 +33,7 @@ Arrived arrived(const Outbound& message) noexcept {
 
 /// Copies a long message's payload to its destination, which it may overlap.
 void place(const Outbound& message) noexcept {
-  const gex_EP_t endpoint = endpoint_at(message.endpoints.target_address());
+  const gex_EP_t endpoint = endpoint_at(message.what.endpoints().target_address());
   if (endpoint == nullptr || endpoint->segment == nullptr ||
       !endpoint->segment->contains(message.destination, message.size)) [[unlikely]]
     fatal(
@@ -70,7 +70,7 @@ void run(const Arrived& message, std::uint32_t number) noexcept {
     return run(medium, message.number);
   }
   alignas(16) std::byte few[small_payload_bytes];
-  medium.payload = message.size <= sizeof few ? few : kept_buffer(message.reply);
+  medium.payload = message.size <= sizeof few ? few : kept_buffer(message.what.is_reply());
   if (message.size != 0) std::memcpy(medium.payload, message.payload, message.size);
   run(medium, message.number);
 }
@@ -99,8 +99,8 @@ void leave_to_poll(const Outbound& message) noexcept {
 }
 
 void deliver(const Outbound& message) noexcept {
-  if (message.handler < GEX_AM_INDEX_BASE) return leave_to_poll(message);
-  switch (message.category) {
+  if (message.what.handler() < GEX_AM_INDEX_BASE) return leave_to_poll(message);
+  switch (message.what.category()) {
     case Category::short_message:
       return run(arrived(message), message.number);
     case Category::medium:

@@ -68,12 +68,13 @@ static_assert(number_mask == (1U << trace::network_id_bits) - 1);
 struct WireMessage {
   WireMessage(const Outbound& message, gex_Rank_t source, std::uint16_t credits,
               const Terms& terms) noexcept
-      : prefix{credits, terms, {message.what(), source, message.size_buffer()}},
+      : prefix{credits, terms, {message.what.word, source, message.size_buffer()}},
         long_prefix{reinterpret_cast<std::uint64_t>(message.destination),
                     message.size | (message.placed ? LongPrefix::ahead : 0)} {
     pieces[count++] = {&prefix, sizeof prefix};
-    if (message.arg_count != 0) pieces[count++] = {message.args, wire_args(message.arg_count)};
-    if (message.category == Category::long_message)
+    if (message.what.arg_count() != 0)
+      pieces[count++] = {message.args, wire_args(message.what.arg_count())};
+    if (message.what.category() == Category::long_message)
       pieces[count++] = {&long_prefix, sizeof long_prefix};
     // An empty one shows in which place of the network's the message is.
     if ((message.size != 0 && !message.placed) || message.built)

@@ -113,14 +113,16 @@ void check_reply(const AnyCall& call, gex_Token_t token, gex_AM_Index_t handler,
   if (call.is_checked()) check_handler(name_of(call), handler);
 }
 
-Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
-                 const gex_AM_Arg_t* args) {
+Outbound message(gex::MessageWhat what, const gex_AM_Arg_t* args) {
   Outbound out;
-  out.handler = handler;
-  out.category = category;
-  out.arg_count = static_cast<std::uint8_t>(numargs);
+  out.what = what;
   out.args = args;
   return out;
+}
+/// A message whose endpoints are added where it is sent.
+Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
+                 const gex_AM_Arg_t* args) {
+  return message(gex::MessageWhat::make(handler, category, false, numargs, {}), args);
 }
 
 /// An address at a peer, or with the flag an offset into its bound segment.
@@ -217,31 +219,22 @@ namespace gex::api {
 
 namespace {
 
-/// A request to the rank at the end of `route`; its payload, of a medium, is the caller's to add.
-Outbound request_of(std::uint32_t what, Category category, const gex_AM_Arg_t* args) {
-  const gex::MessageHeader header{what, 0, 0};
-  Outbound out = message(header.handler(), category, header.arg_count(), args);
-  out.endpoints = header.endpoints();
-  return out;
-}
-
 template <class AnyCall>
-int send_short_over(AnyCall& call, const gex::am::Route& route, std::uint32_t what,
+int send_short_over(AnyCall& call, const gex::am::Route& route, gex::MessageWhat what,
                     gex_Flags_t flags, const gex_AM_Arg_t* args) {
   call.transfers(route.jobrank, 0);
   if (immediate(flags) && !gex::am::may_have_room(route)) return call.returns(1);
-  const Outbound out = request_of(what, Category::short_message, args);
-  return call.returns(gex::am::send_request(route, out, immediate(flags)));
+  return call.returns(gex::am::send_request(route, message(what, args), immediate(flags)));
 }
 
 /// `source_addr` is an address.
 template <class AnyCall>
-int send_medium_over(AnyCall& call, const gex::am::Route& route, std::uint32_t what,
+int send_medium_over(AnyCall& call, const gex::am::Route& route, gex::MessageWhat what,
                      const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt,
                      gex_Flags_t flags, const gex_AM_Arg_t* args) {
   call.transfers(route.jobrank, nbytes);
   check_payload(call, nbytes, gex::am::max_medium(route.jobrank), lc_opt, false);
-  Outbound out = request_of(what, Category::medium, args);
+  Outbound out = message(what, args);
   const gex::OnHost payload(source_addr, nbytes);
   out.payload = payload.get();
   out.size = nbytes;
@@ -250,16 +243,15 @@ int send_medium_over(AnyCall& call, const gex::am::Route& route, std::uint32_t w
   return 0;
 }
 
-std::uint32_t what_of(const gex::Target& target, gex_AM_Index_t handler, Category category,
-                      unsigned numargs) {
-  return gex::MessageHeader::make_what(
-      handler, category, false, numargs,
-      gex::am::endpoints_of(target.local_endpoint, target.endpoint));
+gex::MessageWhat what_of(const gex::Target& target, gex_AM_Index_t handler, Category category,
+                         unsigned numargs) {
+  return gex::MessageWhat::make(handler, category, false, numargs,
+                                gex::am::endpoints_of(target.local_endpoint, target.endpoint));
 }
 
 }  // namespace
 
-int request_short(const am::Route& route, std::uint32_t what, gex_Flags_t flags,
+int request_short(const am::Route& route, gex::MessageWhat what, gex_Flags_t flags,
                   const gex_AM_Arg_t* args) noexcept {
   return in_call(Call::request_short, [=](auto& call) noexcept {
     return send_short_over(call, route, what, flags, args);
@@ -305,7 +297,7 @@ int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_a
   });
 }
 
-int request_medium(const am::Route& route, std::uint32_t what, const void* source_addr,
+int request_medium(const am::Route& route, gex::MessageWhat what, const void* source_addr,
                    std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
                    const gex_AM_Arg_t* args) noexcept {
   return in_call(Call::request_medium, [=](auto& call) noexcept {
@@ -376,7 +368,7 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                 false);
   if (checked()) check_source(call, source_addr, nbytes, flags);
   Outbound out = message(handler, Category::long_message, numargs, args);
-  out.endpoints = gex::am::endpoints_of(target.local_endpoint, target.endpoint);
+  out.what.set_endpoints(gex::am::endpoints_of(target.local_endpoint, target.endpoint));
   const gex::OnHost payload(local_address(source_addr, target.local_endpoint, flags), nbytes);
   out.payload = payload.get();
   out.size = nbytes;

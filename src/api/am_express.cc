@@ -23,7 +23,7 @@
 //
 // The way has these names: a Link is the rings to a neighbor; a Lookup is a link that was looked up
 // without a call, and whether that is the last word; a Route is a link, this process, or else the
-// network. `what` is the word of a MessageHeader that names handler, category and endpoints.
+// network. `what` is the first word of a message's header, made here and kept up to the peer.
 
 #include "api/am_express.h"
 
@@ -39,6 +39,7 @@
 namespace {
 
 using gex::Category;
+using gex::MessageWhat;
 using gex::am::Express;
 using gex::am::Route;
 using gex::api::complete_locally;
@@ -57,8 +58,8 @@ struct ExpressTarget {
     endpoints = team.endpoints_to(location);
   }
   Lookup link() const { return gex::am::Links::pair_to(jobrank); }
-  std::uint32_t what(gex_AM_Index_t handler, Category category, unsigned numargs) const {
-    return gex::MessageHeader::make_what(handler, category, false, numargs, endpoints);
+  MessageWhat what(gex_AM_Index_t handler, Category category, unsigned numargs) const {
+    return gex::MessageWhat::make(handler, category, false, numargs, endpoints);
   }
   gex_Rank_t jobrank;
   gex::Endpoints endpoints;
@@ -71,10 +72,10 @@ gex::am::Link* express_reply_link(gex_Token_t token) {
     return nullptr;
   return token->ring != nullptr ? token->ring->to_source : nullptr;
 }
-std::uint32_t reply_what(gex_Token_t token, gex_AM_Index_t handler, Category category,
-                         unsigned numargs) {
-  return gex::MessageHeader::make_what(handler, category, true, numargs,
-                                       token->header.endpoints().reversed());
+MessageWhat reply_what(gex_Token_t token, gex_AM_Index_t handler, Category category,
+                       unsigned numargs) {
+  return gex::MessageWhat::make(handler, category, true, numargs,
+                                token->header.endpoints().reversed());
 }
 
 /// The last thing that a call does which has sent its message: callers stay leaves.
@@ -93,9 +94,6 @@ bool is_call(gex_Rank_t jobrank, gex_AM_Index_t handler) {
 bool is_call(gex_Token_t token, gex_AM_Index_t handler) {
   return token != nullptr && token->may_reply && is_call(token->header.source, handler);
 }
-gex_AM_Index_t handler_of(std::uint32_t what) {
-  return gex::MessageHeader{what, 0, 0}.handler();
-}
 
 /// Returns true if the processor reads a payload where the client names it.
 bool is_readable(const void* source_addr, gex_Flags_t flags) {
@@ -109,24 +107,23 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
 }
 
 // Messages that do not take the way through a cell: in functions of their own, so that those of the
-// shortest way keep no register. The first two go on with what that way has found; `what` as in
-// MessageHeader.
+// shortest way keep no register. The first two go on with what that way has found.
 
-[[gnu::noinline]] int request_short_on(gex_Rank_t jobrank, std::uint32_t what, gex_Flags_t flags,
+[[gnu::noinline]] int request_short_on(gex_Rank_t jobrank, MessageWhat what, gex_Flags_t flags,
                                        const gex_AM_Arg_t* args, Lookup found) {
-  if (is_call(jobrank, handler_of(what))) {
-    gex::am::run_short_to_self(what, args);
+  if (is_call(jobrank, what.handler())) {
+    gex::am::run_short_to_self(what.word, args);
     return 0;
   }
   return request_short(route_of(jobrank, found), what, flags, args);
 }
 
-[[gnu::noinline]] int request_medium_on(gex_Rank_t jobrank, std::uint32_t what,
+[[gnu::noinline]] int request_medium_on(gex_Rank_t jobrank, MessageWhat what,
                                         const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
                                         gex_Flags_t flags, const gex_AM_Arg_t* args, Lookup found) {
-  if (nbytes <= gex::max_medium_payload && is_call(jobrank, handler_of(what))) {
+  if (nbytes <= gex::max_medium_payload && is_call(jobrank, what.handler())) {
     complete_locally(lc_opt);
-    gex::am::run_medium_to_self(what, args, source_addr, nbytes);
+    gex::am::run_medium_to_self(what.word, args, source_addr, nbytes);
     return 0;
   }
   return request_medium(route_of(jobrank, found), what, source_addr, nbytes, lc_opt, flags, args);
@@ -136,7 +133,8 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
                                      unsigned int numargs, const gex_AM_Arg_t* args) {
   if (is_call(token, handler)) {
     token->may_reply = false;
-    gex::am::run_short_to_self(reply_what(token, handler, Category::short_message, numargs), args);
+    gex::am::run_short_to_self(reply_what(token, handler, Category::short_message, numargs).word,
+                               args);
     return 0;
   }
   return gex::api::reply_short(token, handler, flags, numargs, args);
@@ -150,7 +148,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
       is_call(token, handler)) {
     token->may_reply = false;
     complete_locally(lc_opt);
-    gex::am::run_medium_to_self(reply_what(token, handler, Category::medium, numargs), args,
+    gex::am::run_medium_to_self(reply_what(token, handler, Category::medium, numargs).word, args,
                                 source_addr, nbytes);
     return 0;
   }
@@ -167,9 +165,9 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
   if (GEX_IS_READABLE_TEAM_(tm)) [[likely]] {
     const ExpressTarget to(tm, rank);
     const Lookup found = to.link();
-    const std::uint32_t what = to.what(handler, Category::short_message, numargs);
+    const MessageWhat what = to.what(handler, Category::short_message, numargs);
     const Express sent =
-        gex::am::send_short(found.link, gex::shm::requests, what, args, numargs, threaded);
+        gex::am::send_short(found.link, gex::shm::requests, what.word, args, numargs, threaded);
     if (is_sent(sent)) [[likely]]
       return end_call(sent, found.link, gex::shm::requests);
     return request_short_on(to.jobrank, what, flags, args, found);
@@ -191,9 +189,9 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
   if (GEX_IS_READABLE_TEAM_(tm) && is_readable(source_addr, flags)) [[likely]] {
     const ExpressTarget to(tm, rank);
     const Lookup found = to.link();
-    const std::uint32_t what = to.what(handler, Category::medium, numargs);
-    const Express sent = gex::am::send_medium(found.link, gex::shm::requests, what, args, numargs,
-                                              source_addr, nbytes, threaded);
+    const MessageWhat what = to.what(handler, Category::medium, numargs);
+    const Express sent = gex::am::send_medium(found.link, gex::shm::requests, what.word, args,
+                                              numargs, source_addr, nbytes, threaded);
     if (is_sent(sent)) [[likely]] {
       complete_locally(lc_opt);
       return end_call(sent, found.link, gex::shm::requests);
@@ -215,9 +213,9 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
                                                       gex_Flags_t flags, unsigned int numargs,
                                                       const gex_AM_Arg_t* args, bool threaded) {
   if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
-    const std::uint32_t what = reply_what(token, handler, Category::short_message, numargs);
+    const MessageWhat what = reply_what(token, handler, Category::short_message, numargs);
     const Express sent =
-        gex::am::send_short(link, gex::shm::replies, what, args, numargs, threaded);
+        gex::am::send_short(link, gex::shm::replies, what.word, args, numargs, threaded);
     if (is_sent(sent)) [[likely]] {
       token->may_reply = false;
       return end_call(sent, link, gex::shm::replies);
@@ -238,8 +236,8 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
                                                        const gex_AM_Arg_t* args, bool threaded) {
   gex::am::Link* link = express_reply_link(token);
   if (link != nullptr && is_readable(source_addr, flags)) [[likely]] {
-    const std::uint32_t what = reply_what(token, handler, Category::medium, numargs);
-    const Express sent = gex::am::send_medium(link, gex::shm::replies, what, args, numargs,
+    const MessageWhat what = reply_what(token, handler, Category::medium, numargs);
+    const Express sent = gex::am::send_medium(link, gex::shm::replies, what.word, args, numargs,
                                               source_addr, nbytes, threaded);
     if (is_sent(sent)) [[likely]] {
       token->may_reply = false;
@@ -281,15 +279,15 @@ bool commit_small(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, un
       sd->is_long || nbytes > sd->size || gex::observed() || !GEX_IS_READABLE_TEAM_(sd->tm))
     return false;
   const ExpressTarget to(sd->tm, sd->rank);
-  const std::uint32_t what = to.what(handler, Category::medium, numargs);
+  const MessageWhat what = to.what(handler, Category::medium, numargs);
   if (is_call(to.jobrank, handler)) {
     // First: the handler finds no request prepared.
     sd->open = false;
-    gex::am::run_built_to_self(what, args, sd->small_buffer, nbytes);
+    gex::am::run_built_to_self(what.word, args, sd->small_buffer, nbytes);
     return true;
   }
   gex::am::Link* const link = to.link().link;
-  const Express sent = gex::am::send_medium(link, gex::shm::requests, what, args, numargs,
+  const Express sent = gex::am::send_medium(link, gex::shm::requests, what.word, args, numargs,
                                             sd->small_buffer, nbytes, gex::am::links().threaded());
   if (!is_sent(sent)) return false;
   sd->open = false;

@@ -19,11 +19,10 @@ inline void complete_locally(gex_Event_t* lc_opt) {
 
 // Not inlined: what takes the shortest way keeps no register for them.
 
-/// Requests whose route has been found already; calls are not checked there. `what` as in
-/// MessageHeader.
-[[gnu::noinline]] int request_short(const am::Route& route, std::uint32_t what, gex_Flags_t flags,
+/// Requests whose route has been found already; calls are not checked there.
+[[gnu::noinline]] int request_short(const am::Route& route, MessageWhat what, gex_Flags_t flags,
                                     const gex_AM_Arg_t* args) noexcept;
-[[gnu::noinline]] int request_medium(const am::Route& route, std::uint32_t what,
+[[gnu::noinline]] int request_medium(const am::Route& route, MessageWhat what,
                                      const void* source_addr, std::size_t nbytes,
                                      gex_Event_t* lc_opt, gex_Flags_t flags,
                                      const gex_AM_Arg_t* args) noexcept;

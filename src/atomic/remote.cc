@@ -77,7 +77,8 @@ int ask_owner(const AtomicRequest& operation, CompletionTarget done, bool immedi
                               encode(operation.type, operation.opcode), Wide(done),
                               Wide(operation.target.local)});
   Outbound message = packed.message_for(request_message);
-  message.endpoints = am::endpoints_of(operation.target.local_endpoint, operation.target.endpoint);
+  message.what.set_endpoints(
+      am::endpoints_of(operation.target.local_endpoint, operation.target.endpoint));
   order_through_peer_begins(done);
   return am::send_request(operation.target.jobrank, message, immediate);
 }

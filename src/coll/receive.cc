@@ -81,7 +81,7 @@ void on_question(gex_Token_t token, const QuestionMessage& question, void*, std:
                                         .value = static_cast<std::uint32_t>(value)});
   am::Outbound answer = packed.message_for(answer_message);
   if (size != 0) {
-    answer.category = Category::medium;
+    answer.what.set_category(Category::medium);
     answer.payload = bytes;
     answer.size = size;
   }

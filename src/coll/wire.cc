@@ -29,9 +29,9 @@ bool send_uncounted(Team& team, const am::Internal& kind, const T& fields,
   const gex_Rank_t to = fields.to.member;
   const am::Packed packed(fields);
   am::Outbound message = packed.message_for(kind);
-  message.endpoints = am::endpoints_of(team.endpoint, team.endpoint_of(to));
+  message.what.set_endpoints(am::endpoints_of(team.endpoint, team.endpoint_of(to)));
   if (size != 0) {
-    message.category = Category::medium;
+    message.what.set_category(Category::medium);
     message.payload = bytes;
     message.size = size;
   }

@@ -73,7 +73,7 @@ bool DeferredMessage::advance() noexcept {
     sent += bytes;
   }
   if (StdCompletion::load_acquire(acknowledged) != message_parts_of(transfer)) return false;
-  if (kept.message.reply) {
+  if (kept.message.what.is_reply()) {
     am::send_reply(&token, kept.message);
     return true;
   }
@@ -88,7 +88,7 @@ void defer_message(const am::Outbound& message, bool is_reply, const _gex_Token&
   auto waiting = std::make_unique<DeferredMessage>(message);
   waiting->token = token;
   waiting->jobrank = transfer.jobrank;
-  waiting->kept.message.reply = is_reply;
+  if (is_reply) waiting->kept.message.what.set_reply();
   waiting->kept.message.placed = true;
   waiting->kept.message.payload = nullptr;
   waiting->transfer = transfer;
@@ -134,7 +134,7 @@ int commit_long_request(gex_AM_SrcDesc_t prepared, const Target& target, am::Out
                         gex_Flags_t flags) noexcept {
   if (!detail::goes_ahead(target.segment(), target.jobrank, message.size))
     return am::commit(prepared, message, flags);
-  message.endpoints = am::endpoints_of(target.local_endpoint, target.endpoint);
+  message.what.set_endpoints(am::endpoints_of(target.local_endpoint, target.endpoint));
   message.payload = prepared->address;
   if (detail::request_after_put(target, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
   am::cancel(prepared);

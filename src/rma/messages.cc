@@ -87,7 +87,7 @@ void send_data(gex_Token_t token, Wide target, Wide destination, const std::byte
   order_through_peer_begins(&order_of_peers);
   const Packed packed(Data{target, destination});
   Outbound reply = packed.message_for(get_data);
-  reply.category = Category::medium;
+  reply.what.set_category(Category::medium);
   reply.payload = from;
   reply.size = size;
   am::send_reply(token, reply);
@@ -132,7 +132,7 @@ std::size_t get_part(const ResolvedTransfer& transfer, std::size_t offset, Compl
   const Packed packed(Get{transfer.remote + offset, Wide(target), Wide(destination),
                           static_cast<std::uint32_t>(bytes)});
   Outbound message = packed.message_for(get_message);
-  message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
+  message.what.set_endpoints(am::endpoints_of(transfer.local_endpoint, transfer.endpoint));
   order_through_peer_begins(destination);
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? bytes : 0;
 }
@@ -222,8 +222,8 @@ std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, 
                           CompletionTarget target, bool immediate) noexcept {
   const Packed packed(Put{transfer.remote + offset, Wide(target)});
   Outbound message = packed.message_for(put_message);
-  message.category = Category::medium;
-  message.endpoints = am::endpoints_of(transfer.local_endpoint, transfer.endpoint);
+  message.what.set_category(Category::medium);
+  message.what.set_endpoints(am::endpoints_of(transfer.local_endpoint, transfer.endpoint));
   message.size = part_size(transfer, offset);
   message.payload = from;
   return am::send_request(transfer.jobrank, message, immediate) == 0 ? message.size : 0;

@@ -89,7 +89,7 @@ std::atomic<gex_Rank_t> next_distance{0};
 void ask(const Question& question) noexcept {
   const am::Packed packed(QuestionFields{question.team});
   am::Outbound message = packed.message_for(question_message);
-  message.endpoints = question.endpoints;
+  message.what.set_endpoints(question.endpoints);
   // What finds no room is asked in a later round.
   am::send_request(question.jobrank, message, true);
 }

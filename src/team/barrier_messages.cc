@@ -194,7 +194,7 @@ bool send_message(const TeamBarrier& barrier, gex_Rank_t to, const am::Internal&
   const Team& team = barrier.team();
   const am::Packed packed(fields);
   am::Outbound message = packed.message_for(what);
-  message.endpoints = am::endpoints_of(team.endpoint, team.endpoint_of(to));
+  message.what.set_endpoints(am::endpoints_of(team.endpoint, team.endpoint_of(to)));
   if (am::send_request(team.jobrank_of(to), message, true) != 0) return false;
   barrier_messages_sent.fetch_add(1, std::memory_order_relaxed);
   return true;

@@ -116,8 +116,8 @@ void send_parts(Team& team, gex_Rank_t to, const am::Internal& kind, std::uint32
                                        static_cast<std::uint32_t>(bytes.size()),
                                        static_cast<std::uint32_t>(offset)});
     am::Outbound message = packed.message_for(kind);
-    message.category = Category::medium;
-    message.endpoints = am::endpoints_of(team.endpoint, team.endpoint_of(to));
+    message.what.set_category(Category::medium);
+    message.what.set_endpoints(am::endpoints_of(team.endpoint, team.endpoint_of(to)));
     message.payload = bytes.data() + offset;
     message.size = size;
     am::send_request(jobrank, message, false);

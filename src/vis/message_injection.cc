@@ -25,9 +25,7 @@ constexpr std::size_t max_staged_ahead = 8;
 am::Outbound medium(std::uint8_t handler, std::size_t bytes, unsigned arg_count,
                     const gex_AM_Arg_t* args) noexcept {
   am::Outbound message;
-  message.handler = handler;
-  message.category = Category::medium;
-  message.arg_count = static_cast<std::uint8_t>(arg_count);
+  message.what = MessageWhat::make(handler, Category::medium, false, arg_count, {});
   message.args = args;
   message.size = bytes;
   return message;
@@ -58,7 +56,7 @@ struct MessageInjection::DeferredMessages final : am::DeferredSend {
         if (next.filled != nullptr) complete(std::exchange(next.filled, nullptr));
       }
       am::Outbound message = medium(handler, next.bytes, arg_count, next.args);
-      message.endpoints = endpoints;
+      message.what.set_endpoints(endpoints);
       message.payload = next.staged != nullptr ? next.staged->bytes() : next.payload.get();
       if (am::send_request(jobrank, message, /*immediate=*/true) != 0) return false;
       next.payload.reset();

@@ -218,7 +218,7 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
     rma::finish_when_copied(std::move(buffer), token,
                             [=](gex_Token_t handlers, const std::byte* data) noexcept {
                               am::Outbound built = packed.message_for(data_message);
-                              built.category = Category::medium;
+                              built.what.set_category(Category::medium);
                               built.payload = data;
                               built.size = bytes;
                               am::send_reply(handlers, built);
@@ -235,7 +235,7 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
   if (reply->size < bytes) fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
   part.gather(bytes, static_cast<std::byte*>(reply->address));
   am::Outbound built = packed.message_for(data_message);
-  built.category = Category::medium;
+  built.what.set_category(Category::medium);
   built.size = bytes;
   am::commit(reply, built, 0);
 }

@@ -45,8 +45,8 @@ void run(gex_Token_t token, std::uint8_t handler, const void* payload, std::size
   if (size != 0) std::memcpy(aligned, payload, size);
   am::Arrived arrived;
   arrived.header = {
-      MessageHeader::make_what(handler, Category::medium, true, 0, token->header.endpoints()),
-      source, MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab)};
+      MessageWhat::make(handler, Category::medium, true, 0, token->header.endpoints()).word, source,
+      MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab)};
   arrived.args = nullptr;
   arrived.payload = aligned;
   arrived.size = size;
@@ -84,8 +84,8 @@ void send_notice(gex_TM_t tm, gex_Rank_t rank, const PeerCompletion& notice) noe
   const Target target = resolve(tm, rank);
   const am::Packed packed(Notice{notice.handler});
   am::Outbound message = packed.message_for(notice_message);
-  message.category = Category::medium;
-  message.endpoints = am::endpoints_of(target.local_endpoint, target.endpoint);
+  message.what.set_category(Category::medium);
+  message.what.set_endpoints(am::endpoints_of(target.local_endpoint, target.endpoint));
   message.payload = notice.payload;
   message.size = notice.size;
   am::send_request(target.jobrank, message, false);

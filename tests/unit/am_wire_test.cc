@@ -56,13 +56,11 @@ struct Sent {
     for (gex_AM_Arg_t& arg : args) arg = static_cast<gex_AM_Arg_t>(random());
     payload.resize(size);
     for (std::byte& byte : payload) byte = static_cast<std::byte>(random());
-    message.handler = static_cast<std::uint8_t>(GEX_AM_INDEX_BASE + random.below(128));
-    message.category = category;
-    message.reply = reply;
-    message.arg_count = static_cast<std::uint8_t>(arg_count);
-    message.endpoints = Endpoints::make(static_cast<unsigned>(random.below(max_clients)),
-                                        static_cast<unsigned>(random.below(max_endpoints)),
-                                        static_cast<unsigned>(random.below(max_endpoints)));
+    const auto handler = static_cast<std::uint8_t>(GEX_AM_INDEX_BASE + random.below(128));
+    message.what = MessageWhat::make(handler, category, reply, arg_count, {});
+    message.what.set_endpoints(Endpoints::make(static_cast<unsigned>(random.below(max_clients)),
+                                               static_cast<unsigned>(random.below(max_endpoints)),
+                                               static_cast<unsigned>(random.below(max_endpoints))));
     message.args = args.data();
     message.payload = payload.data();
     message.size = size;
@@ -75,7 +73,9 @@ struct Sent {
     terms.answers = random.below(2) != 0;
   }
 
-  net::Channel channel() const { return message.reply ? net::reply_channel : net::request_channel; }
+  net::Channel channel() const {
+    return message.what.is_reply() ? net::reply_channel : net::request_channel;
+  }
   std::vector<std::byte> bytes() const {
     const WireMessage wire(message, source, credits, terms);
     std::vector<std::byte> all;
@@ -141,15 +141,16 @@ TEST(Wire, WhatIsSentIsReadAsItWasMeant) {
     WireArrival arrival;
     ASSERT_STREQ(flaw_of(block, sent.channel(), arrival), nullptr);
     const Arrived& found = arrival.message;
-    EXPECT_EQ(found.header.what, sent.message.what());
+    EXPECT_EQ(found.header.what, sent.message.what.word);
     EXPECT_EQ(found.header.source, source);
     EXPECT_EQ(found.ring, nullptr);
     EXPECT_EQ(arrival.credits, sent.credits);
     EXPECT_EQ(arrival.terms, sent.terms);
     EXPECT_FALSE(arrival.is_credits());
-    EXPECT_TRUE(std::equal(found.args, found.args + sent.message.arg_count, sent.args.begin()));
+    EXPECT_TRUE(
+        std::equal(found.args, found.args + sent.message.what.arg_count(), sent.args.begin()));
     ASSERT_EQ(found.size, sent.payload.size());
-    const bool is_long = sent.message.category == Category::long_message;
+    const bool is_long = sent.message.what.category() == Category::long_message;
     if (is_long) {
       EXPECT_EQ(found.payload, sent.message.destination);
     } else {
@@ -167,7 +168,7 @@ TEST(Wire, WhatIsSentIsReadAsItWasMeant) {
 TEST(Wire, APayloadThatHasGoneAheadIsNotAmongTheBytes) {
   int destination = 0;
   Outbound message;
-  message.category = Category::long_message;
+  message.what.set_category(Category::long_message);
   message.size = std::size_t{1} << 40;
   message.destination = &destination;
   message.placed = true;
@@ -190,8 +191,7 @@ TEST(Wire, APayloadThatHasGoneAheadIsNotAmongTheBytes) {
 
 TEST(Wire, CreditsTravelAlone) {
   Outbound message;
-  message.handler = credits_handler;
-  message.reply = true;
+  message.what = MessageWhat::make(credits_handler, Category::short_message, true, 0, {});
   const WireMessage wire(message, source, 7, {});
   ASSERT_EQ(wire.count, 1u);
   const auto* const prefix = reinterpret_cast<const std::byte*>(&wire.prefix);
@@ -203,8 +203,8 @@ TEST(Wire, CreditsTravelAlone) {
 
   bytes.resize(bytes.size() + 16);
   EXPECT_STRNE(flaw_of(Block(bytes), net::reply_channel, arrival), nullptr);
-  message.arg_count = 1;
-  const std::uint32_t with_argument = message.what();
+  const std::uint32_t with_argument =
+      MessageWhat::make(credits_handler, Category::short_message, true, 1, {}).word;
   std::memcpy(bytes.data() + offsetof(WirePrefix, header), &with_argument, sizeof with_argument);
   EXPECT_STRNE(flaw_of(Block(bytes), net::reply_channel, arrival), nullptr);
 }
@@ -264,7 +264,8 @@ TEST(Wire, NoMessageHasMoreThanThereCanBe) {
   EXPECT_STREQ(flaw_of(Block(large.bytes()), net::request_channel, arrival),
                "a medium message above the limit");
   Sent many(random, Category::short_message, false, max_args, 0);
-  many.message.arg_count = max_args + 1;
+  many.message.what = MessageWhat::make(many.message.what.handler(), many.message.what.category(),
+                                        false, max_args + 1, {});
   many.args.resize(32);
   many.message.args = many.args.data();
   EXPECT_STREQ(flaw_of(Block(many.bytes()), net::request_channel, arrival), "too many arguments");
@@ -359,7 +360,7 @@ TEST(Wire, WhatIsTakenOfGarbageLiesWithinIt) {
 }
 
 MessageHeader header_of(std::uint8_t handler, Category category, bool reply, unsigned arg_count) {
-  return {MessageHeader::make_what(handler, category, reply, arg_count, {}), source, 0};
+  return {MessageWhat::make(handler, category, reply, arg_count, {}).word, source, 0};
 }
 
 struct Sample {
@@ -374,7 +375,7 @@ TEST(Internal, ArgumentsAreAStructure) {
   const Packed packed(Sample{7, Wide(&object), -3});
   const Internal kind("sample");
   const Outbound message = packed.message_for(kind);
-  EXPECT_EQ(message.arg_count, 4);
+  EXPECT_EQ(message.what.arg_count(), 4);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(message.args) % 16, 0u);
   EXPECT_EQ(message.args[0], 7);
   EXPECT_EQ(message.args[3], -3);
