@@ -86,7 +86,10 @@ std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* contex
   constexpr std::uint64_t nap_ns = 50'000;
   constexpr std::uint64_t inexact_ns = 1'000'000;
   if (!shm::Doorbell::is_exact()) limit_ns = std::min(limit_ns, inexact_ns);
-  if (detail::waiting.naps || has_unrung_work()) limit_ns = std::min(limit_ns, nap_ns);
+  // A fence in all ranks of the host for each nap would cost the sleeper as much as the nap itself,
+  // and interrupt those that compute.
+  const bool naps = detail::waiting.naps || has_unrung_work();
+  if (naps) limit_ns = std::min(limit_ns, nap_ns);
   const Process& self = process();
   const shm::Neighborhood& neighborhood = self.neighborhood;
   shm::SleeperCount& sleepers = neighborhood.sleepers();
@@ -113,7 +116,7 @@ std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* contex
         look_last, [&]() noexcept { watch.sleep(limit_ns); }, the_set_marks);
   else
     bell.sleep(limit_ns, look_last, self.threaded ? shm::Sleepers::many : shm::Sleepers::one,
-               the_set_marks);
+               the_set_marks, naps ? shm::Rings::most : shm::Rings::all);
   shown.store(0, std::memory_order_relaxed);
   sleepers.end();
   measure_ticks();

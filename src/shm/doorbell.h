@@ -100,6 +100,12 @@ struct StdBell {
 /// How many threads may sleep on a bell.
 enum class Sleepers { one, many };
 
+/// How certainly a ring ends a sleep.
+enum class Rings {
+  all,   ///< every one does, where the bell is exact
+  most,  ///< one that comes just as the sleep begins may not; no other process is disturbed
+};
+
 /// All others ring the bell without one.
 struct NoMarks {
   void operator()() const noexcept {}
@@ -163,13 +169,16 @@ class alignas(cache_line) BasicDoorbell {
   /// `has_work()`, which is asked once it is certain that a thread which stores something later
   /// will find the sleeper asleep. `sleepers`: one if no other thread sleeps here; where there are
   /// many, a ring may find one that has left. `set_marks()` sets those by which others find that
-  /// they are to ring this bell.
+  /// they are to ring this bell. `rings`: most for a sleep whose limit is short anyway.
   template <class HasWork, class SetMarks = NoMarks>
   void sleep(std::uint64_t limit_ns, HasWork has_work, Sleepers sleepers = Sleepers::one,
-             SetMarks set_marks = {}) noexcept {
+             SetMarks set_marks = {}, Rings rings = Rings::all) noexcept {
     const std::uint32_t word = Policy::fetch_or_relaxed(word_, asleep) | asleep;
     set_marks();
-    fence_before_last_look();
+    if (rings == Rings::all)
+      fence_before_last_look();
+    else
+      Policy::own_fence();
     if (!has_work()) Policy::wait_while(word_, word, limit_ns);
     // As by a ring, but that there is no other sleeper to be woken.
     if (sleepers == Sleepers::one) Policy::replace_relaxed(word_, word, rung(word));

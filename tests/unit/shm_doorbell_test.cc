@@ -100,6 +100,25 @@ TEST(Doorbell, WakesAllThreadsThatSleep) {
   for (std::thread& thread : threads) thread.join();
 }
 
+struct CountingBell : StdBell {
+  static inline int shared_fences = 0;
+  static void shared_fence() noexcept {
+    ++shared_fences;
+    StdBell::shared_fence();
+  }
+};
+
+TEST(Doorbell, DisturbsNoOtherProcessForASleepThatMayMissARing) {
+  ASSERT_TRUE(os::enable_shared_fence());
+  BasicDoorbell<CountingBell> bell{};
+  bell.clear();
+  const auto is_there = [] { return false; };
+  bell.sleep(1000, is_there, Sleepers::one, NoMarks(), Rings::most);
+  EXPECT_EQ(CountingBell::shared_fences, 0);
+  bell.sleep(1000, is_there);
+  EXPECT_EQ(CountingBell::shared_fences, 1);
+}
+
 TEST(Doorbell, SleepsNoLongerThanItsLimit) {
   Table table{};
   Doorbell& bell = table.sides[0].bell;
