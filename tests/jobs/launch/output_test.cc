@@ -60,8 +60,9 @@ TEST(Output, ATerminalShowsWhoIsStillMissing) {
   const std::string program =
       "sh -c 'case $GEX_JOB in *:2:3:*) sleep 3;; esac; exec " + probe + " who'";
   for (const std::string& hosts : {std::string(), " --rsh " + rsh_here + " --hosts a:2,b:1"}) {
-    const Outcome outcome =
-        Command({"script", "-qefc", gexrun + " -n 3" + hosts + ' ' + program, "/dev/null"}).run();
+    std::string command = gexrun;
+    command.append(" -n 3").append(hosts).append(" ").append(program);
+    const Outcome outcome = Command({"script", "-qefc", command, "/dev/null"}).run();
     expect_clean(outcome);
     EXPECT_EQ(outcome.status, 0) << outcome.output;
     const std::size_t shown = outcome.output.find("\rgexrun: 2 of 3 ranks have joined");
@@ -84,9 +85,10 @@ std::string several_hosts() {
 TEST(Output, ATerminalShowsALineThatIsNotComplete) {
   for (const std::string& hosts : {std::string(), several_hosts()}) {
     // Neither rank goes on before both texts are shown.
-    const auto job = on_terminal(gexrun + " -n 2" + hosts +
-                                 " sh -c 'printf \"rank $GEX_RANK asks: \"; exec sleep 100'")
-                         .start();
+    std::string command = gexrun;
+    command.append(" -n 2").append(hosts);
+    command.append(" sh -c 'printf \"rank $GEX_RANK asks: \"; exec sleep 100'");
+    const auto job = on_terminal(command).start();
     EXPECT_TRUE(job->wait_for("rank 0 asks: ", 1)) << job->output();
     EXPECT_TRUE(job->wait_for("rank 1 asks: ", 1)) << job->output();
     EXPECT_EQ(lines_with(job->output(), "asks"), 2) << job->output();
