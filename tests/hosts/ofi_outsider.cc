@@ -7,8 +7,8 @@
 //     memory under the keys that an outsider would guess. Ends with status 0 when it was not there;
 //     the provider breaks the connection at the first that is wrong
 //
-// Connects to a rank's port as a peer would, with the settings that ranks have: rxm itself refuses
-// connections with others.
+// Connects to a rank's port as a peer would, with FI_OFI_RXM_BUFFER_SIZE as ranks have it: rxm
+// itself refuses connections with another size.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

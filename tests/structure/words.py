@@ -56,8 +56,9 @@ WORDS = [
      "name it: another process, no rank, all ranks"),
 ]
 
-# Spelling that matters: prefixes of identifiers, and the beginning of a comment or a sentence. Most files
-# do not have the text before each expression, which is found in far less time.
+# Spelling that matters: prefixes of identifiers, and the beginning of a comment or a sentence.
+# (text that every match contains, expression, replacement): most files do not contain the text, which
+# is found in far less time.
 SPELLINGS = [
     # most_payload is the specification's, most_common Python's.
     ("most_", r"\bmost_(?!payload\b|common\b)\w*", "max_..."),

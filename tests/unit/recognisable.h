@@ -12,7 +12,7 @@
 
 namespace gex::test {
 
-/// A part of a sequence of chance, which sender and number choose.
+/// A part of a pseudo-random sequence, which sender and number choose.
 inline void fill_recognisably(void* memory, std::size_t bytes, std::uint32_t sender,
                               std::uint32_t number) {
   // A prime number, so that it does not begin again where a block does.

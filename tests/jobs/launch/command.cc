@@ -45,7 +45,8 @@ constexpr std::chrono::seconds hang_limit{100};
 constexpr const char* mark_variable = "LAUNCH_TEST_MARK";
 
 std::string read_file(const std::filesystem::path& path) {
-  // Most are of a few hundred bytes, of all processes of the machine, and often.
+  // Called for /proc files of every process, repeatedly: a stream's buffers would be most of the
+  // cost.
   std::string text;
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return text;

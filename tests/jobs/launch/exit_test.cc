@@ -155,7 +155,7 @@ TEST_P(Exit, EndWhileOthersWaitInACollectiveCall) {
 }
 
 TEST_P(Exit, EndWhileOthersCompute) {
-  expect_failure(job(3, {"end-during-computation"}).run(), 5, "");
+  expect_failure(job(2, {"end-during-computation"}).run(), 5, "");
 }
 
 TEST_P(Exit, ClientsHandlerOfQuitRunsOnceOnEachOtherRank) {

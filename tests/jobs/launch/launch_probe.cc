@@ -69,12 +69,15 @@ std::uint32_t number(const Arguments& arguments, std::size_t index) {
   }
 }
 
-/// Does not look at the job. As above.
+/// Never looks at the job, as a rank that computes, which only a signal ends. It mostly sleeps, to
+/// leave the processors to other tests.
+[[noreturn]] void nap_without_looking() {
+  for (;;) usleep(2000);
+}
+
+/// Computes without a system call, and never looks at the job.
 [[noreturn]] void compute_for_ever() {
-  for (;;) {
-    for (std::atomic<unsigned> spins{0}; spins < 10'000; ++spins) {
-    }
-    usleep(2000);
+  for (std::atomic<unsigned> spins{0};; ++spins) {
   }
 }
 
@@ -211,7 +214,7 @@ int end_alone(const Arguments& arguments) {
   const std::string& others = arguments.at(1);
   if (job.rank() == 0) job.end(std::stoi(arguments.at(0)));
   if (others == "polling") poll_for_ever(job);
-  if (others == "computing") compute_for_ever();
+  if (others == "computing") nap_without_looking();
   wait_for_absence(job);
   print("waits");
   for (;;) pause();
@@ -304,7 +307,7 @@ int end_with_quit_handler(const Arguments& arguments) {
     job.end(5);
   }
   if (polling) poll_for_ever(job);
-  compute_for_ever();
+  nap_without_looking();
 }
 
 /// Ends while a lock of the C library is held by a thread that never gives it back.

@@ -170,7 +170,11 @@ TEST(Output, OfRanksIsWrittenWhenTheLauncherIsKilled) {
     }
     return count;
   };
-  while (asleep() < 2) usleep(1000);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (asleep() < 2) {
+    ASSERT_LT(std::chrono::steady_clock::now(), limit) << running->output();
+    usleep(1000);
+  }
   kill(launcher, SIGKILL);
   EXPECT_TRUE(running->wait_until_all_gone());
   EXPECT_EQ(lines_with(running->finish().output, "ready "), 2) << running->output();
