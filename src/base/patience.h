@@ -6,7 +6,7 @@
 //   while (!done()) {
 //     if (poll()) patience.progressed();
 //     else if (patience.next(may_sleep, true) == Turn::sleep)
-//     patience.slept(sleep(patience.nap_ns()));
+//     patience.slept(sleep(patience.long_nap_ns()));
 //   }
 //
 // With a core for each rank a wait looks again without a pause at first (`quick` turns, in which no
@@ -123,25 +123,29 @@ class WaitHistory {
     quick_limit_.store(quick / cost, std::memory_order_relaxed);
   }
 
-  /// The longest sleep in which no bell rings.
-  std::uint64_t nap_ns() const noexcept { return nap_ns_.load(std::memory_order_relaxed); }
+  /// The longest sleep in which no bell rings, of a rank on whose polls others rely.
+  std::uint64_t nap_ns() const noexcept { return nap_ns_; }
+  /// The longest such sleep of any other rank.
+  std::uint64_t long_nap_ns() const noexcept {
+    return long_nap_ns_.load(std::memory_order_relaxed);
+  }
   /// Where so many ranks share a core, each looks the less often: those that wait must not keep it
   /// from those for which they wait.
   void set_ranks_per_core(std::uint64_t ranks) noexcept {
     constexpr std::uint64_t few = 8;
-    usual_nap_ns_ = std::clamp(shortest_nap_ns * ranks / few, shortest_nap_ns, longest_nap_ns);
-    nap_ns_.store(usual_nap_ns_, std::memory_order_relaxed);
+    nap_ns_ = std::clamp(shortest_nap_ns * ranks / few, shortest_nap_ns, longest_nap_ns);
+    long_nap_ns_.store(nap_ns_, std::memory_order_relaxed);
   }
-  /// A sleep that was to end after `limit_ns` took so long. One that ends late shows that there is
-  /// no core for all that wake, of other jobs, too: then each is to wake less often.
-  void napped(std::uint64_t limit_ns, std::uint64_t slept_ns) noexcept {
+  /// A sleep that was to end after `limit_ns` took so long. One of at least `nap_ns` that ends late
+  /// shows that there is no core for all that wake, of other jobs, too: then each is to wake less
+  /// often.
+  void slept(std::uint64_t limit_ns, std::uint64_t slept_ns) noexcept {
     constexpr std::uint64_t inexact_ns = 2'000'000;
-    if (slept_ns < limit_ns) return;
-    const std::uint64_t nap = nap_ns();
-    const std::uint64_t next = slept_ns - limit_ns > limit_ns / 4 + inexact_ns
-                                   ? std::min(2 * nap, longest_nap_ns)
-                                   : std::max(nap - nap / 16, usual_nap_ns_);
-    if (next != nap) nap_ns_.store(next, std::memory_order_relaxed);
+    const std::uint64_t nap = long_nap_ns();
+    const bool is_late = limit_ns >= nap_ns_ && slept_ns > limit_ns + limit_ns / 4 + inexact_ns;
+    const std::uint64_t next =
+        is_late ? std::min(2 * nap, longest_nap_ns) : std::max(nap - nap / 16, nap_ns_);
+    if (next != nap) long_nap_ns_.store(next, std::memory_order_relaxed);
   }
 
   /// A wait of the client's own in which a thread slept is over. `by_message`: one followed its
@@ -169,8 +173,8 @@ class WaitHistory {
   std::atomic<Tick> lost_at_{0};
   std::atomic<std::uint32_t> quick_limit_{quick};
   std::atomic<std::uint32_t> poll_cost_{1};
-  std::uint64_t usual_nap_ns_ = shortest_nap_ns;
-  std::atomic<std::uint64_t> nap_ns_{shortest_nap_ns};
+  std::uint64_t nap_ns_ = shortest_nap_ns;  ///< set at start-up
+  std::atomic<std::uint64_t> long_nap_ns_{shortest_nap_ns};
   std::atomic<std::uint32_t> ended_by_messages_{0};
   std::atomic<WaitMode> mode_{WaitMode::automatic};
 };
@@ -241,8 +245,10 @@ class BasicPatience {
 
   /// How long a wait may sleep for which a bell rings. Not for ever, so that a ring that is missing
   /// costs time and no hang; but a sleeper whose time is up is moved to the processor of its timer,
-  /// where it may be woken ten times later than on the one where its waker runs.
+  /// where it may be woken ten times later than on the one where its waker runs. `long_nap_ns`: of
+  /// a rank on whose polls no other relies.
   static std::uint64_t nap_ns() noexcept { return Actions::history().nap_ns(); }
+  static std::uint64_t long_nap_ns() noexcept { return Actions::history().long_nap_ns(); }
   /// How long a wait may sleep that may be for something which rings no bell. Each nap costs some
   /// 20 us of the processor: for half of the time that the wait has taken only where it is probably
   /// for a message.

@@ -88,7 +88,6 @@ bool advance_pollers() noexcept {
 void sleep_for_wait(Patience& patience, std::uint64_t limit_ns, bool (*look)(void* context),
                     void* context) noexcept {
   const std::uint64_t slept_ns = sleep_until_rung(limit_ns, look, context);
-  PatienceActions::history().napped(limit_ns, slept_ns);
   // Something that it found, or a network that is at work, is followed by more.
   if (slept_ns != 0)
     patience.slept(slept_ns);

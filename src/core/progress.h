@@ -268,7 +268,7 @@ void poll_until(Describe describe, Done done, NeedsCore needs_core,
       } seen{done, false, false};
       long_wait.sleeps(describe);
       sleep_for_wait(
-          patience, Patience::nap_ns(),
+          patience, are_polls_wanted() ? Patience::nap_ns() : Patience::long_nap_ns(),
           [](void* context) noexcept {
             Look& look = *static_cast<Look*>(context);
             look.progressed = poll();

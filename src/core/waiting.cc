@@ -86,8 +86,6 @@ std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* contex
   constexpr std::uint64_t nap_ns = 50'000;
   constexpr std::uint64_t inexact_ns = 1'000'000;
   if (!shm::Doorbell::is_exact()) limit_ns = std::min(limit_ns, inexact_ns);
-  // A fence in all ranks of the host for each nap would cost the sleeper as much as the nap itself,
-  // and interrupt those that compute.
   const bool naps = detail::waiting.naps || has_unrung_work();
   if (naps) limit_ns = std::min(limit_ns, nap_ns);
   const Process& self = process();
@@ -110,17 +108,24 @@ std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* contex
     shown.store(found ? 0 : 1, std::memory_order_relaxed);
     return found;
   };
+  // One in all ranks of the host for each nap would cost the sleeper as much as the nap itself, and
+  // interrupt those that compute.
+  const shm::SleepFence fence = naps ? shm::SleepFence::own : shm::SleepFence::shared;
   sleepers.begin();
   if (watch.is_held())
     bell.sleep_elsewhere(
-        look_last, [&]() noexcept { watch.sleep(limit_ns); }, the_set_marks);
+        look_last, [&]() noexcept { watch.sleep(limit_ns); }, the_set_marks, fence);
   else
     bell.sleep(limit_ns, look_last, self.threaded ? shm::Sleepers::many : shm::Sleepers::one,
-               the_set_marks, naps ? shm::Rings::most : shm::Rings::all);
+               the_set_marks, fence);
   shown.store(0, std::memory_order_relaxed);
   sleepers.end();
   measure_ticks();
-  return found ? 0 : std::max<std::uint64_t>(PatienceActions::to_ns(ticks() - begin), 1);
+  if (found) return 0;
+  const std::uint64_t slept_ns =
+      std::max<std::uint64_t>(PatienceActions::to_ns(ticks() - begin), 1);
+  PatienceActions::history().slept(limit_ns, slept_ns);
+  return slept_ns;
 }
 
 }  // namespace gex

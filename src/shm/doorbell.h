@@ -100,10 +100,10 @@ struct StdBell {
 /// How many threads may sleep on a bell.
 enum class Sleepers { one, many };
 
-/// How certainly a ring ends a sleep.
-enum class Rings {
-  all,   ///< every one does, where the bell is exact
-  most,  ///< one that comes just as the sleep begins may not; no other process is disturbed
+/// The fence between the store by which a thread is found asleep and its last look for work.
+enum class SleepFence {
+  shared,  ///< in all processes of the host: no ring is missed, where the bell is exact
+  own,     ///< in this one: a ring that comes just then may be missed, no other is disturbed
 };
 
 /// All others ring the bell without one.
@@ -169,16 +169,14 @@ class alignas(cache_line) BasicDoorbell {
   /// `has_work()`, which is asked once it is certain that a thread which stores something later
   /// will find the sleeper asleep. `sleepers`: one if no other thread sleeps here; where there are
   /// many, a ring may find one that has left. `set_marks()` sets those by which others find that
-  /// they are to ring this bell. `rings`: most for a sleep whose limit is short anyway.
+  /// they are to ring this bell. `fence`: own only for a sleep with a limit that a missed ring may
+  /// cost.
   template <class HasWork, class SetMarks = NoMarks>
   void sleep(std::uint64_t limit_ns, HasWork has_work, Sleepers sleepers = Sleepers::one,
-             SetMarks set_marks = {}, Rings rings = Rings::all) noexcept {
+             SetMarks set_marks = {}, SleepFence fence = SleepFence::shared) noexcept {
     const std::uint32_t word = Policy::fetch_or_relaxed(word_, asleep) | asleep;
     set_marks();
-    if (rings == Rings::all)
-      fence_before_last_look();
-    else
-      Policy::own_fence();
+    fence_before_last_look(fence);
     if (!has_work()) Policy::wait_while(word_, word, limit_ns);
     // As by a ring, but that there is no other sleeper to be woken.
     if (sleepers == Sleepers::one) Policy::replace_relaxed(word_, word, rung(word));
@@ -187,10 +185,11 @@ class alignas(cache_line) BasicDoorbell {
   /// Sleeps as `sleep` does, but in `wait()`, which `Policy::wake_elsewhere` ends, also if it comes
   /// before. One thread at a time.
   template <class HasWork, class Wait, class SetMarks = NoMarks>
-  void sleep_elsewhere(HasWork has_work, Wait wait, SetMarks set_marks = {}) noexcept {
+  void sleep_elsewhere(HasWork has_work, Wait wait, SetMarks set_marks = {},
+                       SleepFence fence = SleepFence::shared) noexcept {
     Policy::fetch_or_relaxed(word_, elsewhere);
     set_marks();
-    fence_before_last_look();
+    fence_before_last_look(fence);
     if (!has_work()) wait();
     Policy::fetch_and_acquire(word_, ~elsewhere);
   }
@@ -219,8 +218,8 @@ class alignas(cache_line) BasicDoorbell {
   static constexpr std::uint32_t asleep = 1;
   static constexpr std::uint32_t elsewhere = 2;
   /// By a sleeper, between its note that it sleeps and its last look: for ringers too where it can.
-  static void fence_before_last_look() noexcept {
-    if (is_exact())
+  static void fence_before_last_look(SleepFence fence = SleepFence::shared) noexcept {
+    if (fence == SleepFence::shared && is_exact())
       Policy::shared_fence();
     else
       Policy::own_fence();

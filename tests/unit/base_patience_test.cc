@@ -240,16 +240,19 @@ TEST_F(Waiting, NapsAreLongerTheMoreRanksShareACore) {
 TEST_F(Waiting, NapsGrowWhereTheyEndLateAndShrinkToTheUsualOnesAfterwards) {
   WaitHistory& history = Simulated::history();
   history.set_ranks_per_core(1);
-  history.napped(16 * ms, 17 * ms);
-  EXPECT_EQ(history.nap_ns(), 16 * ms) << "in time";
-  history.napped(16 * ms, 30 * ms);
-  EXPECT_EQ(history.nap_ns(), 32 * ms);
-  history.napped(32 * ms, 5 * ms);
-  EXPECT_EQ(history.nap_ns(), 32 * ms) << "woken before";
-  for (int i = 0; i < 10; ++i) history.napped(history.nap_ns(), 2 * history.nap_ns());
-  EXPECT_EQ(history.nap_ns(), WaitHistory::longest_nap_ns);
-  for (int i = 0; i < 100; ++i) history.napped(history.nap_ns(), history.nap_ns());
-  EXPECT_EQ(history.nap_ns(), 16 * ms);
+  history.slept(16 * ms, 17 * ms);
+  EXPECT_EQ(history.long_nap_ns(), 16 * ms) << "in time";
+  history.slept(1 * ms, 30 * ms);
+  EXPECT_EQ(history.long_nap_ns(), 16 * ms) << "a short sleep, which others delay as a rule";
+  history.slept(16 * ms, 30 * ms);
+  EXPECT_EQ(history.long_nap_ns(), 32 * ms);
+  EXPECT_EQ(history.nap_ns(), 16 * ms) << "of a rank on which others rely";
+  history.slept(32 * ms, 5 * ms);
+  EXPECT_LT(history.long_nap_ns(), 32 * ms) << "woken before";
+  for (int i = 0; i < 10; ++i) history.slept(history.long_nap_ns(), 2 * history.long_nap_ns());
+  EXPECT_EQ(history.long_nap_ns(), WaitHistory::longest_nap_ns);
+  for (int i = 0; i < 100; ++i) history.slept(history.long_nap_ns(), history.long_nap_ns());
+  EXPECT_EQ(history.long_nap_ns(), 16 * ms);
 }
 
 class Polling : public Waiting {

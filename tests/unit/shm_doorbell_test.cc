@@ -113,7 +113,7 @@ TEST(Doorbell, DisturbsNoOtherProcessForASleepThatMayMissARing) {
   BasicDoorbell<CountingBell> bell{};
   bell.clear();
   const auto is_there = [] { return false; };
-  bell.sleep(1000, is_there, Sleepers::one, NoMarks(), Rings::most);
+  bell.sleep(1000, is_there, Sleepers::one, NoMarks(), SleepFence::own);
   EXPECT_EQ(CountingBell::shared_fences, 0);
   bell.sleep(1000, is_there);
   EXPECT_EQ(CountingBell::shared_fences, 1);
