@@ -41,7 +41,8 @@ struct DigestMethod {
 /// All that this processor can do; of those with the same products the last has the widest.
 std::span<const DigestMethod> digest_methods() noexcept;
 
-/// The fastest for these products, which this processor must have; tries each for a microsecond.
+/// The fastest for these products, which this processor must have; where there are several, tries
+/// each for 40 us.
 const DigestMethod& fastest_digest(Products products) noexcept;
 
 /// The best products that this processor has.

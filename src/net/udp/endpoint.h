@@ -118,6 +118,8 @@ class Endpoint {
   /// Returns true if everything that was accepted has been acknowledged by peers that have not
   /// left.
   bool is_quiet() const noexcept;
+  /// Before the process leaves: what peers have not acknowledged is repeated soon.
+  void shorten_waits() noexcept { sender_.shorten_waits(); }
   /// Informs the peers with which messages were exchanged that nothing more comes.
   void send_farewells(Time now);
   /// Ends the job when packets are lost or counted twice, if nothing is under way.

@@ -199,6 +199,7 @@ std::string Lanes::paths_text() {
 }
 
 void Lanes::leave(Time (*clock)() noexcept) {
+  for (std::uint32_t number = 0; number < count_; ++number) open(number).shorten_waits();
   // What peers still send to a lane that is not open here must be acknowledged.
   std::uint64_t received = 0;
   Time last_received = clock();

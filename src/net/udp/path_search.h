@@ -13,8 +13,7 @@
 //   - What is repeated often (`suspect`) may be too large: the size in use is tried. If it does not
 //     fit any more, it becomes the one of the start at once.
 //   - Where a size does not fit, a round tries known sizes below it, and further rounds those
-//   between
-//     the largest that fits and the smallest that does not.
+//     between the largest that fits and the smallest that does not.
 //   - As long as the interface takes more than is in use, that is tried again now and then.
 //
 // A state machine: the time is an argument, and what is to be sent goes through a function.
@@ -80,7 +79,7 @@ class PathSearch {
   /// A probe has been answered; true: the size has changed.
   bool answered(std::uint32_t round, std::uint32_t index, Time now) noexcept {
     if (stage_ == idle || round != round_) return false;
-    silences_ = 0;
+    if (was_complete_) silences_ = 0;
     if (index == small) {
       if (small_answered_at_ == 0) small_answered_at_ = now;
       next_at_ = was_complete_ ? std::min(next_at_, now + patience_) : now;
@@ -139,6 +138,8 @@ class PathSearch {
     tried_ = 0;
     silences_ = 0;
     sent_at_ = 0;
+    small_answered_at_ = 0;
+    was_complete_ = true;
     next_at_ = now;
   }
   void test(std::uint32_t size, Time now) noexcept {
@@ -150,12 +151,15 @@ class PathSearch {
   template <class Send>
   void send_round(Time now, Send send) {
     ++rounds_;
+    const bool is_complete = silences_ == 0 || small_answered_at_ != 0;
+    // Small ones before may be answered late, which must not be taken for an answer to this one.
+    if (is_complete && !was_complete_) ++round_;
+    was_complete_ = is_complete;
     small_answered_at_ = 0;
     sent_at_ = now;
     const Time wait = (20'000'000 + 4 * patience_) << std::min(silences_, 6U);
     next_at_ = now + std::min<Time>(wait, 2'000'000'000);
-    was_complete_ = silences_ == 0;
-    for (std::uint32_t i = 0; was_complete_ && i < count_; ++i)
+    for (std::uint32_t i = 0; is_complete && i < count_; ++i)
       if ((answered_ >> i & 1) == 0) send(round_, i, sizes_[i]);
     send(round_, small, std::uint32_t{0});
   }

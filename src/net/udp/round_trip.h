@@ -2,9 +2,10 @@
 // How long a peer takes to acknowledge, and how long to wait before a datagram is sent again.
 //
 // Peers acknowledge in their polls, so a peer that computes takes long: the estimate follows, and
-// every repetition without an answer doubles the wait up to a bound. Nothing is ever given up. What
-// is repeated to a peer that gets no processor waits for it there, and takes the time of those that
-// it waits for, so the bound is far above what losses make of the wait.
+// every repetition without an answer doubles the wait up to a bound. Nothing is ever given up.
+// Repetitions queue at a peer that gets no processor, and taking them delays it further: the bound
+// is far above what losses alone make of the wait. Once something comes from the peer, the wait is
+// short again.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,6 +17,8 @@ namespace gex::net::udp {
 class RoundTrip {
  public:
   static constexpr Time longest = 1'000'000'000;
+  /// For a peer of which something has come since.
+  static constexpr Time longest_if_present = 100'000'000;
 
   explicit RoundTrip(Time shortest = 500'000) noexcept : shortest_(shortest) {}
 
@@ -33,6 +36,12 @@ class RoundTrip {
     mean_ = mean_ - mean_ / 8 + taken / 8;
   }
   void progressed() noexcept { doublings_ = 0; }
+  /// Something new has come from the peer; true: the wait is shorter now.
+  bool something_came() noexcept {
+    const std::uint32_t before = doublings_;
+    while (doublings_ != 0 && timeout() > longest_if_present) --doublings_;
+    return doublings_ != before;
+  }
   void timed_out() noexcept { doublings_ = std::min(doublings_ + 1, 20U); }
 
   Time mean() const noexcept { return mean_; }

@@ -43,6 +43,13 @@ constexpr Time short_wait = 100'000;
 constexpr std::size_t max_payload = 65536;
 alignas(cache_line) constexpr std::array<std::byte, max_payload> nothing{};
 
+/// After so long a peer that takes no requests is asked again whether there is room: its own
+/// report of that may be lost.
+Time probe_interval(const Peer& peer) noexcept {
+  constexpr Time longest = 400'000'000;
+  return std::min(4 * peer.round_trip.timeout(), longest);
+}
+
 constexpr std::size_t at(Traffic traffic) noexcept {
   return static_cast<std::size_t>(traffic);
 }
@@ -102,7 +109,7 @@ bool Sender::may_request(Peer& peer, Time now) noexcept {
   if (!peer.refuses_requests) return true;
   if (now < peer.probe_at) return false;
   // One of them asks whether there is room again.
-  peer.probe_at = now + 4 * peer.round_trip.timeout();
+  peer.probe_at = now + probe_interval(peer);
   return true;
 }
 
@@ -226,11 +233,13 @@ void Sender::handle_acknowledgement(Peer& peer, const Header& header, bool waite
   acknowledged(peer, header.next_expected, header.received, 0, waited, now);
   // An acknowledgement that a later one has overtaken is out of date.
   if (is_newest) {
+    if (peer.round_trip.timeouts_in_a_row() != 0) [[unlikely]]
+      shorten_wait(peer);
     peer.highest_ack = header.next_expected;
     peer.window = std::size_t{header.window} * window_unit;
     peer.granted_at = now;
     const bool refuses = (header.flags & no_requests) != 0;
-    if (refuses && !peer.refuses_requests) peer.probe_at = now + 4 * peer.round_trip.timeout();
+    if (refuses && !peer.refuses_requests) peer.probe_at = now + probe_interval(peer);
     peer.refuses_requests = refuses;
     // They were not accepted, or will be acknowledged; what else is sent must not wait for them.
     if (refuses)
@@ -243,6 +252,15 @@ void Sender::handle_acknowledgement(Peer& peer, const Header& header, bool waite
 void Sender::handle_more_received(Peer& peer, const Header& header, std::uint32_t bits,
                                   std::uint32_t skipped, bool waited, Time now) {
   acknowledged(peer, header.next_expected, bits, 32 + skipped, waited, now);
+}
+
+void Sender::shorten_wait(Peer& peer) noexcept {
+  if (peer.round_trip.something_came() && peer.is_timed)
+    next_timer_ = std::min(next_timer_, peer.progressed_at + peer.round_trip.timeout());
+}
+
+void Sender::shorten_waits() noexcept {
+  for (Peer* peer : timed_) shorten_wait(*peer);
 }
 
 void Sender::find_losses(Peer& peer) {

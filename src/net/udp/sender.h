@@ -79,6 +79,8 @@ class Sender {
                             std::uint32_t skipped, bool waited, Time now);
   /// Everything that a datagram acknowledges has been taken: what is missing may be lost.
   void find_losses(Peer& peer);
+  /// Packets that are not acknowledged are sent again soon, however often they were already.
+  void shorten_waits() noexcept;
   /// The peer takes nothing any more.
   void forget(Peer& peer);
   /// This memory is about to go; nothing is read there any more.
@@ -100,6 +102,7 @@ class Sender {
 
   void mark_busy(Peer& peer);
   void mark_timed(Peer& peer, Time now);
+  void shorten_wait(Peer& peer) noexcept;
   Packet* next_packet(Peer& peer, Time now);
   Packet* cut_next(Peer& peer);
   static bool may_request(Peer& peer, Time now) noexcept;

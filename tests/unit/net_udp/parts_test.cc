@@ -14,11 +14,27 @@
 #include "net/udp/acknowledgements.h"
 #include "net/udp/attendance.h"
 #include "net/udp/packer.h"
+#include "net/udp/round_trip.h"
 #include "ranks.h"
 #include "simulated_network.h"
 
 namespace gex::net::udp::test {
 namespace {
+
+TEST(RoundTrip, WaitsEverLongerForASilentPeerAndShortlyOnceSomethingComes) {
+  constexpr Time ms = 1'000'000;
+  RoundTrip round_trip;
+  for (Time before = 0; round_trip.timeout() != RoundTrip::longest; round_trip.timed_out()) {
+    EXPECT_GT(round_trip.timeout(), before);
+    before = round_trip.timeout();
+  }
+  EXPECT_TRUE(round_trip.something_came());
+  EXPECT_LE(round_trip.timeout(), 100 * ms);
+  EXPECT_GT(round_trip.timeout(), 40 * ms);
+  EXPECT_FALSE(round_trip.something_came());
+  round_trip.progressed();
+  EXPECT_LE(round_trip.timeout(), ms);
+}
 
 TEST(Attendance, APollLongAfterTheOneBeforeEndsAnAbsence) {
   Attendance attendance;

@@ -173,29 +173,76 @@ TEST_F(OnAWay, APeerThatComputesDoesNotMakePacketsSmaller) {
   EXPECT_EQ(ranks.endpoints[0]->path_to(1).narrowed(), 0U);
 }
 
-TEST(ASearch, OfAPeerThatDoesNotPollSendsItOneLargeDatagramUntilItAnswers) {
-  PathSearch search({.least = 548, .start = 1232, .max = 8972, .headers = 28});
-  Time now = 1;
-  int large = 0, small = 0;
-  std::uint32_t round = 0;
-  const auto act = [&] {
-    search.act(
-        now, 0, true, [] { return std::uint32_t{0}; },
-        [&](std::uint32_t number, std::uint32_t index, std::uint32_t) {
-          round = number;
-          ++(index == PathSearch::small ? small : large);
-        });
+/// A search whose probes wait at a peer until it takes them.
+class ASearch : public testing::Test {
+ protected:
+  struct Probe {
+    std::uint32_t round, index;
   };
+  void act() {
+    search.act(
+        now, round_trip, true, [] { return std::uint32_t{0}; },
+        [&](std::uint32_t round, std::uint32_t index, std::uint32_t) {
+          ++(index == PathSearch::small ? small : large);
+          if (index == PathSearch::small || large != lost) waiting.push_back({round, index});
+        });
+  }
+  /// Sends all that is due until then.
+  void go_on(Time until) {
+    for (; search.next_at() <= until; act()) now = std::max(now, search.next_at());
+    now = until;
+  }
+  /// The peer takes up to so many probes, and answers them.
+  void take(std::size_t count) {
+    for (; count != 0 && !waiting.empty(); --count) {
+      search.answered(waiting.front().round, waiting.front().index, now);
+      waiting.pop_front();
+    }
+  }
+
+  PathSearch search{{.least = 548, .start = 1232, .max = 8972, .headers = 28}};
+  std::deque<Probe> waiting;
+  Time round_trip = 50'000'000;
+  int large = 0, small = 0;
+  int lost = 0;  ///< the number of the large one that is lost, from 1
+  Time now = 1;
+};
+
+TEST_F(ASearch, SendsAPeerThatDoesNotPollOneLargeDatagramUntilItAnswers) {
   search.begin(now);
-  for (const Time end = now + 20 * second; now < end; now = search.next_at()) act();
+  go_on(20 * second);
   EXPECT_EQ(large, 1);
   EXPECT_GT(small, 5);
-  search.answered(round, PathSearch::small, now);
-  EXPECT_LE(search.next_at(), now);
-  act();
+  waiting = {waiting.back()};
+  take(1);
+  go_on(now);
   EXPECT_EQ(large, 2) << "it polls: now the size is tried";
-  search.answered(round, 0, now);
+  take(2);
   EXPECT_EQ(search.size(), 8972U);
+}
+
+TEST_F(ASearch, LateAnswersToSmallOnesDoNotMakeItRejectASize) {
+  lost = 1;
+  search.begin(now);
+  go_on(20 * second);
+  for (const Time end = now + 5 * second; now < end && search.size() != 8972;) {
+    take(1);
+    go_on(now + 100'000'000);
+  }
+  EXPECT_EQ(search.size(), 8972U);
+  EXPECT_EQ(search.narrowed(), 0U);
+}
+
+TEST_F(ASearch, DoesNotFillAPeerThatTakesLittle) {
+  search.begin(now);
+  std::size_t longest = 0;
+  for (const Time end = now + 100 * second; now < end;) {
+    go_on(now + second);
+    longest = std::max(longest, waiting.size());
+    take(1);
+  }
+  EXPECT_LT(longest, 20U);
+  EXPECT_LT(large, 10);
 }
 
 TEST_F(OnAWay, WhatAPeerThatComputesDoesNotAnswerIsRepeatedEverMoreSeldom) {
