@@ -25,6 +25,8 @@ static_assert(Flat::numbers_each == Copy::numbers_each);
 static_assert(Exchange::numbers_each == Copy::numbers_each);
 static_assert(Grouped::numbers_each == Sliced::numbers_each);
 static_assert(HelpedCopy::numbers == DirectCopy::numbers);
+// What `is_small` is one piece of a flat shape.
+static_assert(shm::post_cell_bytes <= max_flat_bytes && max_flat_bytes <= max_piece_bytes);
 
 /// Calls `act` with a direct shape.
 template <class Act>

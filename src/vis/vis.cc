@@ -168,21 +168,10 @@ rma::ResolvedTransfer resolve_whole(const VisRequest& request, const Transfer& t
   return resolved;
 }
 
-// These take a copy of what describes a transfer, or its range, so that the caller's, which most
-// often needs no more than a copy by this processor, keeps to registers. The first two return where
-// the peer's memory is mapped here, if that is so; else null.
-
+/// Where the peer's memory is mapped here; null if it is not.
 [[gnu::noinline]] std::byte* find_mapped(const VisRequest& request, std::uintptr_t lowest,
                                          std::size_t reach) noexcept {
   return resolve(request.tm, request.rank).segment().mapped_at(lowest, reach);
-}
-
-/// For calls that are checked or traced, or where either end may be memory of a device.
-template <class Transfer>
-[[gnu::cold, gnu::noinline]] std::byte* resolve_mapped(const VisRequest& request,
-                                                       Transfer transfer) noexcept {
-  const rma::ResolvedTransfer resolved = resolve_whole(request, transfer);
-  return resolved.kind == nullptr ? resolved.mapped : nullptr;
 }
 
 /// Chooses who carries a transfer that is more than a copy, and gives it to them.
@@ -207,11 +196,16 @@ Injected inject_transfer(const VisRequest& request, const PeerCompletion& notice
              : get_packed(recipient, transfer.remote, transfer.local, bytes, targets.done);
 }
 
-/// Starts a transfer that is more than a copy.
+/// Carries out any transfer, or starts it. It takes a copy of what describes it, so that the
+/// caller's, which most often needs no more than a copy by this processor, keeps to registers.
 template <class Transfer>
-[[gnu::noinline]] Initiated start_transfer(const VisRequest& request, const PeerCompletion& notice,
-                                           Transfer transfer) noexcept {
+[[gnu::noinline]] Initiated move_resolved(const VisRequest& request, const PeerCompletion& notice,
+                                          Transfer transfer) noexcept {
   const rma::ResolvedTransfer resolved = resolve_whole(request, transfer);
+  if (resolved.kind == nullptr && resolved.mapped != nullptr) {
+    transfer.copy(resolved.mapped, is_put(request));
+    return done_at_once(request, notice);
+  }
   const Op op = Op::with_peer(is_put(request) ? OpKind::put : OpKind::get, number_of(request.call),
                               resolved.jobrank, transfer.bytes());
   return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
@@ -220,16 +214,17 @@ template <class Transfer>
                   });
 }
 
-/// Carries a transfer out, or starts it.
+/// Carries a transfer out, or starts it. Calls that are checked or traced, or where either end may
+/// be memory of a device, are more than a copy.
 template <class Transfer>
 [[gnu::always_inline]] inline Initiated move_regions(const VisRequest& request,
                                                      const PeerCompletion& notice,
                                                      const Transfer& transfer) noexcept {
-  const bool is_plain = !observed() && !has_other_kinds();
-  std::byte* const mapped = is_plain ? find_mapped(request, transfer.lowest, transfer.reach())
-                                     : resolve_mapped(request, transfer);
+  std::byte* mapped = nullptr;
+  if (!observed() && !has_other_kinds())
+    mapped = find_mapped(request, transfer.lowest, transfer.reach());
   if (mapped == nullptr) [[unlikely]]
-    return start_transfer(request, notice, transfer);
+    return move_resolved(request, notice, transfer);
   transfer.copy(mapped, is_put(request));
   return done_at_once(request, notice);
 }
