@@ -108,8 +108,8 @@ std::uint64_t sleep_until_rung(std::uint64_t limit_ns, bool (*look)(void* contex
     shown.store(found ? 0 : 1, std::memory_order_relaxed);
     return found;
   };
-  // One in all ranks of the host for each nap would cost the sleeper as much as the nap itself, and
-  // interrupt those that compute.
+  // A shared fence for each nap would cost the sleeper as much as the nap itself, and interrupt
+  // ranks that compute.
   const shm::SleepFence fence = naps ? shm::SleepFence::own : shm::SleepFence::shared;
   sleepers.begin();
   if (watch.is_held())
