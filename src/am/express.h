@@ -37,19 +37,19 @@ constexpr bool is_sent(Express outcome) noexcept {
 namespace detail {
 
 template <class Write>
-[[gnu::always_inline]] inline Express write_cell(Outgoing& out, std::uint32_t what,
+[[gnu::always_inline]] inline Express write_cell(Outgoing& out, MessageWhat what,
                                                  Write write) noexcept {
   if (!out.producer.has_room()) [[unlikely]]
     return Express::no_room;
   shm::Cell* const cells = out.cells;
   const std::uint32_t index = out.producer.next() & (shm::pair_shape.cells - 1);
   write(cells[index], out.slots[index]);
-  out.producer.publish(cells[index].ready, what);
+  out.producer.publish(cells[index].ready, what.word);
   return shm::mark_of(cells).is_set() ? Express::consumer_sleeps : Express::sent;
 }
 
 template <class Write>
-[[gnu::always_inline]] inline Express send_in_cell(Outgoing& out, std::uint32_t what, bool threaded,
+[[gnu::always_inline]] inline Express send_in_cell(Outgoing& out, MessageWhat what, bool threaded,
                                                    Write write) noexcept {
   if (!threaded) return write_cell(out, what, write);
   const BiasedLock::Hold hold = out.lock.try_lock(thread_number());
@@ -64,7 +64,7 @@ template <class Write>
 
 /// A short message. `link` may be null. `args` as in Outbound.
 [[gnu::always_inline]] inline Express send_short(Link* link, shm::Direction direction,
-                                                 std::uint32_t what, const gex_AM_Arg_t* args,
+                                                 MessageWhat what, const gex_AM_Arg_t* args,
                                                  unsigned arg_count, bool threaded) noexcept {
   if (link == nullptr) [[unlikely]]
     return Express::no_link;
@@ -78,7 +78,7 @@ template <class Write>
 
 /// A medium message.
 [[gnu::always_inline]] inline Express send_medium(Link* link, shm::Direction direction,
-                                                  std::uint32_t what, const gex_AM_Arg_t* args,
+                                                  MessageWhat what, const gex_AM_Arg_t* args,
                                                   unsigned arg_count, const void* payload,
                                                   std::size_t size, bool threaded) noexcept {
   const std::size_t before = round_up_16(arg_count * sizeof *args);

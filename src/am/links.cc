@@ -298,14 +298,14 @@ bool Links::claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
   return true;
 }
 
-void Links::publish(Outgoing& out, const Claim& claim, std::uint32_t what) noexcept {
+void Links::publish(Outgoing& out, const Claim& claim, MessageWhat what) noexcept {
   if (pairs()) {
-    out.producer.publish(claim.cell->ready, what);
+    out.producer.publish(claim.cell->ready, what.word);
     return;
   }
   // Another thread of this process may claim the cell next, when its consumer has given it back.
   order_through_peer_begins(&claim.cell->ready);
-  shm::publish_shared<shm::StdAtomics>(claim.cell->ready, claim.sequence, what);
+  shm::publish_shared<shm::StdAtomics>(claim.cell->ready, claim.sequence, what.word);
 }
 
 void Links::request_unanswered(Incoming& in, BiasedLock::Hold hold, gex_Rank_t source) noexcept {

@@ -131,7 +131,7 @@ class Links {
   /// the caller holds the direction's lock until it has published.
   bool claim(Link& link, shm::Direction direction, Claim& claim) noexcept;
   /// Publishes it; `what` as in MessageHeader.
-  void publish(Outgoing& out, const Claim& claim, std::uint32_t what) noexcept;
+  void publish(Outgoing& out, const Claim& claim, MessageWhat what) noexcept;
 
   /// The request that arrived over `ring` from `source` has ended without a reply. `hold`: how the
   /// calling thread held the ring's lock when it took the message; none: it did not, or has no

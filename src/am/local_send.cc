@@ -33,26 +33,25 @@ void write(const Claim& claim, const Outbound& message) noexcept {
   cell.source = gex_proc_.jobrank;
   cell.size_buffer = message.size_buffer();
   std::uint32_t* words = cell.words;
-  if (message.what.category() == Category::long_message) {
+  const Category category = message.what.category();
+  const unsigned args = message.what.arg_count();
+  if (category == Category::long_message) {
     const std::uint64_t prefix[2] = {reinterpret_cast<std::uint64_t>(message.destination),
                                      message.size};
     std::memcpy(words, prefix, sizeof prefix);
     words += long_prefix_words;
   }
-  const unsigned in_cell = args_in_cell(message.what.category());
-  if (message.what.arg_count() <= in_cell) {
-    copy_chunks(words, message.args, message.what.arg_count() * sizeof *message.args);
+  const unsigned in_cell = args_in_cell(category);
+  if (args <= in_cell) {
+    copy_chunks(words, message.args, args * sizeof *message.args);
   } else {
     copy_chunks(words, message.args, in_cell * sizeof *message.args);
-    copy_chunks(claim.slot->bytes, message.args + in_cell,
-                (message.what.arg_count() - in_cell) * sizeof *message.args);
+    copy_chunks(claim.slot->bytes, message.args + in_cell, (args - in_cell) * sizeof *message.args);
   }
-  if (message.what.category() != Category::medium || message.slab != no_slab || message.size == 0)
-    return;
-  std::byte* to =
-      place_of(message.what.arg_count(), message.size) == Place::cell
-          ? reinterpret_cast<std::byte*>(cell.words) + round_up_16(message.what.arg_count() * 4)
-          : claim.slot->bytes + surplus_bytes(Category::medium, message.what.arg_count());
+  if (category != Category::medium || message.slab != no_slab || message.size == 0) return;
+  std::byte* to = place_of(args, message.size) == Place::cell
+                      ? reinterpret_cast<std::byte*>(cell.words) + round_up_16(args * 4)
+                      : claim.slot->bytes + surplus_bytes(Category::medium, args);
   std::memcpy(to, message.payload, message.size);
 }
 
@@ -94,7 +93,7 @@ Sent send_cell(Link& link, shm::Direction direction, const Outbound& message) no
   write(claim, message);
   if (under_tsan && message.slab != no_slab) link.slabs->hand_over(message.slab);
   const Tick at = traced() ? ticks() : 0;
-  all.publish(link.out[direction], claim, message.what.word);
+  all.publish(link.out[direction], claim, message.what);
   if (shm::mark_of(link.out[direction].cells).is_set()) [[unlikely]]
     wake_consumer(link, direction);
   if (link.bell != nullptr && !runs_client_code(message.what.handler())) link.bell->ring();

@@ -47,7 +47,7 @@ struct MessageWhat {
 };
 
 struct MessageHeader {
-  std::uint32_t what;         ///< as in MessageWhat
+  MessageWhat what;
   std::uint32_t source;       ///< jobrank of the sender
   std::uint32_t size_buffer;  ///< payload bytes of a medium: 20 bits, its slab: 12
 
@@ -55,11 +55,11 @@ struct MessageHeader {
     return size | (slab << 20);
   }
 
-  std::uint8_t handler() const noexcept { return MessageWhat{what}.handler(); }
-  Category category() const noexcept { return MessageWhat{what}.category(); }
-  bool is_reply() const noexcept { return MessageWhat{what}.is_reply(); }
-  unsigned arg_count() const noexcept { return MessageWhat{what}.arg_count(); }
-  Endpoints endpoints() const noexcept { return MessageWhat{what}.endpoints(); }
+  std::uint8_t handler() const noexcept { return what.handler(); }
+  Category category() const noexcept { return what.category(); }
+  bool is_reply() const noexcept { return what.is_reply(); }
+  unsigned arg_count() const noexcept { return what.arg_count(); }
+  Endpoints endpoints() const noexcept { return what.endpoints(); }
   std::uint32_t size() const noexcept { return size_buffer & 0xfffff; }
   std::uint32_t slab() const noexcept { return size_buffer >> 20; }
 };

@@ -68,7 +68,7 @@ void leave_handler(const _gex_Token& token, std::size_t size, std::uint32_t numb
 
 void record_sent(gex_Rank_t jobrank, const Outbound& message, std::uint64_t number,
                  std::uint8_t how, Tick at) noexcept {
-  const MessageHeader header{message.what.word, gex_proc_.jobrank, 0};
+  const MessageHeader header{message.what, gex_proc_.jobrank, 0};
   trace::message_sent(message_of(header, jobrank, message.size, number, how), at);
 }
 

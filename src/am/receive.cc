@@ -115,7 +115,7 @@ bool handle_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noe
   if (threaded && !(hold = in.lock.try_lock(thread_number()))) return false;
   const shm::Cell& cell = in.cells[in.place()];
   MessageHeader header;
-  if (!in.consumer.arrived(cell.ready, header.what)) {
+  if (!in.consumer.arrived(cell.ready, header.what.word)) {
     if (threaded) in.lock.unlock(hold);
     return false;
   }
@@ -151,7 +151,7 @@ Found serve_message(Incoming& in) noexcept {
   if (!hold) return Found::nothing;
   const shm::Cell& cell = in.cells[in.place()];
   MessageHeader header;
-  if (!in.consumer.arrived(cell.ready, header.what)) {
+  if (!in.consumer.arrived(cell.ready, header.what.word)) {
     in.lock.unlock(hold);
     return Found::nothing;
   }

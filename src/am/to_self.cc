@@ -24,7 +24,7 @@ namespace gex::am {
 namespace {
 
 Arrived arrived(const Outbound& message) noexcept {
-  return {{message.what.word, gex_proc_.jobrank, message.size_buffer()},
+  return {{message.what, gex_proc_.jobrank, message.size_buffer()},
           message.args,
           nullptr,
           message.size,
@@ -153,18 +153,18 @@ void send_to_self(const Outbound& message) noexcept {
   deliver(message);
 }
 
-void run_short_to_self(std::uint32_t what, const gex_AM_Arg_t* args) noexcept {
+void run_short_to_self(MessageWhat what, const gex_AM_Arg_t* args) noexcept {
   call_handler({{what, gex_proc_.jobrank, 0}, args, nullptr, 0, nullptr});
 }
 
-void run_built_to_self(std::uint32_t what, const gex_AM_Arg_t* args, void* payload,
+void run_built_to_self(MessageWhat what, const gex_AM_Arg_t* args, void* payload,
                        std::size_t size) noexcept {
   const std::uint32_t size_buffer =
       MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab);
   call_handler({{what, gex_proc_.jobrank, size_buffer}, args, payload, size, nullptr});
 }
 
-void run_medium_to_self(std::uint32_t what, const gex_AM_Arg_t* args, const void* payload,
+void run_medium_to_self(MessageWhat what, const gex_AM_Arg_t* args, const void* payload,
                         std::size_t size) noexcept {
   const MessageHeader header{
       what, gex_proc_.jobrank,

@@ -68,7 +68,7 @@ static_assert(number_mask == (1U << trace::network_id_bits) - 1);
 struct WireMessage {
   WireMessage(const Outbound& message, gex_Rank_t source, std::uint16_t credits,
               const Terms& terms) noexcept
-      : prefix{credits, terms, {message.what.word, source, message.size_buffer()}},
+      : prefix{credits, terms, {message.what, source, message.size_buffer()}},
         long_prefix{reinterpret_cast<std::uint64_t>(message.destination),
                     message.size | (message.placed ? LongPrefix::ahead : 0)} {
     pieces[count++] = {&prefix, sizeof prefix};

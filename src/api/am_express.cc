@@ -112,7 +112,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
 [[gnu::noinline]] int request_short_on(gex_Rank_t jobrank, MessageWhat what, gex_Flags_t flags,
                                        const gex_AM_Arg_t* args, Lookup found) {
   if (is_call(jobrank, what.handler())) {
-    gex::am::run_short_to_self(what.word, args);
+    gex::am::run_short_to_self(what, args);
     return 0;
   }
   return request_short(route_of(jobrank, found), what, flags, args);
@@ -123,7 +123,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
                                         gex_Flags_t flags, const gex_AM_Arg_t* args, Lookup found) {
   if (nbytes <= gex::max_medium_payload && is_call(jobrank, what.handler())) {
     complete_locally(lc_opt);
-    gex::am::run_medium_to_self(what.word, args, source_addr, nbytes);
+    gex::am::run_medium_to_self(what, args, source_addr, nbytes);
     return 0;
   }
   return request_medium(route_of(jobrank, found), what, source_addr, nbytes, lc_opt, flags, args);
@@ -133,8 +133,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
                                      unsigned int numargs, const gex_AM_Arg_t* args) {
   if (is_call(token, handler)) {
     token->may_reply = false;
-    gex::am::run_short_to_self(reply_what(token, handler, Category::short_message, numargs).word,
-                               args);
+    gex::am::run_short_to_self(reply_what(token, handler, Category::short_message, numargs), args);
     return 0;
   }
   return gex::api::reply_short(token, handler, flags, numargs, args);
@@ -148,7 +147,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
       is_call(token, handler)) {
     token->may_reply = false;
     complete_locally(lc_opt);
-    gex::am::run_medium_to_self(reply_what(token, handler, Category::medium, numargs).word, args,
+    gex::am::run_medium_to_self(reply_what(token, handler, Category::medium, numargs), args,
                                 source_addr, nbytes);
     return 0;
   }
@@ -167,7 +166,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
     const Lookup found = to.link();
     const MessageWhat what = to.what(handler, Category::short_message, numargs);
     const Express sent =
-        gex::am::send_short(found.link, gex::shm::requests, what.word, args, numargs, threaded);
+        gex::am::send_short(found.link, gex::shm::requests, what, args, numargs, threaded);
     if (is_sent(sent)) [[likely]]
       return end_call(sent, found.link, gex::shm::requests);
     return request_short_on(to.jobrank, what, flags, args, found);
@@ -190,8 +189,8 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
     const ExpressTarget to(tm, rank);
     const Lookup found = to.link();
     const MessageWhat what = to.what(handler, Category::medium, numargs);
-    const Express sent = gex::am::send_medium(found.link, gex::shm::requests, what.word, args,
-                                              numargs, source_addr, nbytes, threaded);
+    const Express sent = gex::am::send_medium(found.link, gex::shm::requests, what, args, numargs,
+                                              source_addr, nbytes, threaded);
     if (is_sent(sent)) [[likely]] {
       complete_locally(lc_opt);
       return end_call(sent, found.link, gex::shm::requests);
@@ -215,7 +214,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
   if (gex::am::Link* link = express_reply_link(token)) [[likely]] {
     const MessageWhat what = reply_what(token, handler, Category::short_message, numargs);
     const Express sent =
-        gex::am::send_short(link, gex::shm::replies, what.word, args, numargs, threaded);
+        gex::am::send_short(link, gex::shm::replies, what, args, numargs, threaded);
     if (is_sent(sent)) [[likely]] {
       token->may_reply = false;
       return end_call(sent, link, gex::shm::replies);
@@ -237,7 +236,7 @@ Route route_of(gex_Rank_t jobrank, Lookup found) {
   gex::am::Link* link = express_reply_link(token);
   if (link != nullptr && is_readable(source_addr, flags)) [[likely]] {
     const MessageWhat what = reply_what(token, handler, Category::medium, numargs);
-    const Express sent = gex::am::send_medium(link, gex::shm::replies, what.word, args, numargs,
+    const Express sent = gex::am::send_medium(link, gex::shm::replies, what, args, numargs,
                                               source_addr, nbytes, threaded);
     if (is_sent(sent)) [[likely]] {
       token->may_reply = false;
@@ -283,11 +282,11 @@ bool commit_small(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, un
   if (is_call(to.jobrank, handler)) {
     // First: the handler finds no request prepared.
     sd->open = false;
-    gex::am::run_built_to_self(what.word, args, sd->small_buffer, nbytes);
+    gex::am::run_built_to_self(what, args, sd->small_buffer, nbytes);
     return true;
   }
   gex::am::Link* const link = to.link().link;
-  const Express sent = gex::am::send_medium(link, gex::shm::requests, what.word, args, numargs,
+  const Express sent = gex::am::send_medium(link, gex::shm::requests, what, args, numargs,
                                             sd->small_buffer, nbytes, gex::am::links().threaded());
   if (!is_sent(sent)) return false;
   sd->open = false;

@@ -45,7 +45,7 @@ void run(gex_Token_t token, std::uint8_t handler, const void* payload, std::size
   if (size != 0) std::memcpy(aligned, payload, size);
   am::Arrived arrived;
   arrived.header = {
-      MessageWhat::make(handler, Category::medium, true, 0, token->header.endpoints()).word, source,
+      MessageWhat::make(handler, Category::medium, true, 0, token->header.endpoints()), source,
       MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab)};
   arrived.args = nullptr;
   arrived.payload = aligned;

@@ -141,7 +141,7 @@ TEST(Wire, WhatIsSentIsReadAsItWasMeant) {
     WireArrival arrival;
     ASSERT_STREQ(flaw_of(block, sent.channel(), arrival), nullptr);
     const Arrived& found = arrival.message;
-    EXPECT_EQ(found.header.what, sent.message.what.word);
+    EXPECT_EQ(found.header.what.word, sent.message.what.word);
     EXPECT_EQ(found.header.source, source);
     EXPECT_EQ(found.ring, nullptr);
     EXPECT_EQ(arrival.credits, sent.credits);
@@ -360,7 +360,7 @@ TEST(Wire, WhatIsTakenOfGarbageLiesWithinIt) {
 }
 
 MessageHeader header_of(std::uint8_t handler, Category category, bool reply, unsigned arg_count) {
-  return {MessageWhat::make(handler, category, reply, arg_count, {}).word, source, 0};
+  return {MessageWhat::make(handler, category, reply, arg_count, {}), source, 0};
 }
 
 struct Sample {

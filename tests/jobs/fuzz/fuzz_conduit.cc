@@ -119,7 +119,7 @@ class Message {
     const auto first = bytes_.begin() + sizeof prefix_;
     bytes_.erase(first + static_cast<std::ptrdiff_t>(gex::am::wire_args(count)),
                  first + static_cast<std::ptrdiff_t>(gex::am::wire_args(arg_count())));
-    prefix_.header.what += (count - arg_count()) << 11;
+    prefix_.header.what.word += (count - arg_count()) << 11;
     std::memcpy(bytes_.data(), &prefix_, sizeof prefix_);
   }
   Piece whole() const { return {bytes_.data(), bytes_.size()}; }

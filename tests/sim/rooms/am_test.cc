@@ -58,7 +58,7 @@ void on_reply(gex_Token_t, const Answer&, void*, std::size_t) noexcept {
 
 TEST(InternalMessages, FitOnlyAsTheyWereRegistered) {
   const auto header = [](std::uint8_t handler, bool reply, unsigned args, Category category) {
-    return MessageHeader{MessageWhat::make(handler, category, reply, args, Endpoints{}).word, 0, 0};
+    return MessageHeader{MessageWhat::make(handler, category, reply, args, Endpoints{}), 0, 0};
   };
   static Internal request("a request of this test");
   static Internal reply("its reply");
