@@ -234,7 +234,8 @@ void fetch_for_writing(const Outgoing& out) noexcept {
   // As much of each slot as the last message has used.
   const shm::Cell& last = out.cells[(first - 1) & mask];
   const std::size_t used =
-      used_of_slot({static_cast<std::uint32_t>(last.ready.load(std::memory_order_relaxed) >> 32), 0,
+      used_of_slot({{static_cast<std::uint32_t>(last.ready.load(std::memory_order_relaxed) >> 32)},
+                    0,
                     last.size_buffer});
   for (std::uint32_t i = 0; i < out.producer.room(); ++i) {
     const std::uint32_t place = (first + i) & mask;
