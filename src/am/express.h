@@ -1,5 +1,5 @@
 #pragma once
-// The fast path of a message: a few stores into a cell of a pair ring, inline, when the message
+// The express way of a message: a few stores into a cell of a pair ring, inline, when the message
 // fits in a cell and its slot, there is room for it and no other thread is sending to that process.
 //
 // `threaded`: whether this is a job of mode PAR. Elsewhere nothing is called out of line, so that
@@ -22,16 +22,14 @@
 
 namespace gex::am {
 
-/// The outcome of the fast path. Where the message is not on its way, nothing has been done, and
-/// outbound.h sends it.
+/// The outcome of the express way.
 enum class Express {
-  no_link,          ///< no ring leads there, or none is known yet (Links::pair_to)
-  no_room,          ///< the ring is full or in use, or the message does not fit in a cell and slot
+  not_sent,         ///< nothing has been done: no link, no room now, or it does not fit
   sent,             ///< it is on its way
   consumer_sleeps,  ///< it is on its way, and the caller ends with `wake_consumer`
 };
 constexpr bool is_sent(Express outcome) noexcept {
-  return outcome >= Express::sent;
+  return outcome != Express::not_sent;
 }
 
 namespace detail {
@@ -40,7 +38,7 @@ template <class Write>
 [[gnu::always_inline]] inline Express write_cell(Outgoing& out, MessageWhat what,
                                                  Write write) noexcept {
   if (!out.producer.has_room()) [[unlikely]]
-    return Express::no_room;
+    return Express::not_sent;
   shm::Cell* const cells = out.cells;
   const std::uint32_t index = out.producer.next() & (shm::pair_shape.cells - 1);
   write(cells[index], out.slots[index]);
@@ -54,7 +52,7 @@ template <class Write>
   if (!threaded) return write_cell(out, what, write);
   const BiasedLock::Hold hold = out.lock.try_lock(thread_number());
   if (!hold) [[unlikely]]
-    return Express::no_room;
+    return Express::not_sent;
   const Express sent = write_cell(out, what, write);
   out.lock.unlock(hold);
   return sent;
@@ -63,30 +61,28 @@ template <class Write>
 }  // namespace detail
 
 /// A short message. `link` may be null. `args` as in Outbound.
-[[gnu::always_inline]] inline Express send_short(Link* link, shm::Direction direction,
-                                                 MessageWhat what, const gex_AM_Arg_t* args,
-                                                 unsigned arg_count, bool threaded) noexcept {
-  if (link == nullptr) [[unlikely]]
-    return Express::no_link;
-  if (arg_count > shm::cell_words) [[unlikely]]
-    return Express::no_room;
+[[gnu::always_inline]] inline Express express_short(Link* link, shm::Direction direction,
+                                                    MessageWhat what, const gex_AM_Arg_t* args,
+                                                    unsigned arg_count, bool threaded) noexcept {
+  if (link == nullptr || arg_count > shm::cell_words) [[unlikely]]
+    return Express::not_sent;
   return detail::send_in_cell(link->out[direction], what, threaded,
                               [=](shm::Cell& cell, shm::Slot&) {
                                 copy_chunks(cell.words, args, arg_count * sizeof *args);
                               });
 }
 
-/// A medium message.
-[[gnu::always_inline]] inline Express send_medium(Link* link, shm::Direction direction,
-                                                  MessageWhat what, const gex_AM_Arg_t* args,
-                                                  unsigned arg_count, const void* payload,
-                                                  std::size_t size, bool threaded) noexcept {
+/// A medium message. `link` may be null. `args` as in Outbound.
+[[gnu::always_inline]] inline Express express_medium(Link* link, shm::Direction direction,
+                                                     MessageWhat what, const gex_AM_Arg_t* args,
+                                                     unsigned arg_count, const void* payload,
+                                                     std::size_t size, bool threaded) noexcept {
   const std::size_t before = round_up_16(arg_count * sizeof *args);
   const bool in_cell = before + size <= sizeof(shm::Cell::words);
   if (link == nullptr) [[unlikely]]
-    return Express::no_link;
+    return Express::not_sent;
   if (arg_count > shm::cell_words || size > shm::slot_bytes) [[unlikely]]
-    return Express::no_room;
+    return Express::not_sent;
   return detail::send_in_cell(
       link->out[direction], what, threaded, [=](shm::Cell& cell, shm::Slot& slot) {
         cell.size_buffer =

@@ -43,6 +43,9 @@ std::size_t max_medium(gex_Rank_t jobrank) noexcept {
 std::size_t max_long(gex_Rank_t jobrank, bool is_reply, gex_Flags_t flags) noexcept {
   return long_limit(!process().neighborhood.contains(jobrank), is_reply, flags);
 }
+std::size_t max_long(Route route, bool is_reply, gex_Flags_t flags) noexcept {
+  return long_limit(crosses_network(route), is_reply, flags);
+}
 std::size_t max_medium(gex_TM_t tm, gex_Rank_t rank) noexcept {
   return medium_limit(crosses_network(tm, rank));
 }

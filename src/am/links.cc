@@ -276,26 +276,14 @@ bool Links::find_room(Link& link, shm::Direction direction) noexcept {
   return true;
 }
 
-bool Links::claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
-  Outgoing& out = link.out[direction];
-  if (pairs()) {
-    if (!out.producer.has_room()) {
-      if (!find_room(link, direction)) return false;
-      claim.begins_batch = true;
-    }
-    claim.sequence = out.producer.next();
-  } else {
-    if (direction == shm::requests && !claim_request_credit(claim)) return false;
-    if (!shm::claim_shared(*out.producer.control(), shm::shared_shape, claim.sequence)) {
-      if (direction == shm::requests) requests_sent_.fetch_sub(1, std::memory_order_relaxed);
-      return false;
-    }
+bool Links::claim_shared(Outgoing& out, shm::Direction direction, Claim& claim) noexcept {
+  if (direction == shm::requests && !claim_request_credit(claim)) return false;
+  if (!shm::claim_shared(*out.producer.control(), shm::shared_shape, claim.sequence)) {
+    if (direction == shm::requests) requests_sent_.fetch_sub(1, std::memory_order_relaxed);
+    return false;
   }
-  const shm::RingShape shape = pairs() ? shm::pair_shape : shm::shared_shape;
-  const std::uint32_t index = claim.sequence & (shape.cells - 1);
-  claim.cell = &out.cells[index];
-  claim.slot = &out.slots[index];
-  if (!pairs()) order_through_peer_ends(&claim.cell->ready);
+  claim.is_in(out, shm::shared_shape);
+  order_through_peer_ends(&claim.cell->ready);
   return true;
 }
 

@@ -5,7 +5,7 @@
 // are lanes: a thread sends its requests in its own lane, and their replies come back in it. Polls
 // begin with the rings of the thread's own lane (poll.cc). All processes have lane 0 from the
 // start. A further lane is opened towards a member when a thread first sends a request in it, by an
-// internal message in lane 0 that asks the member to poll it (local_send.cc); one that no thread
+// internal message in lane 0 that asks the member to poll it (to_neighbor.cc); one that no thread
 // uses is neither mapped nor polled. Neighborhoods with shared rings have lane 0 only.
 
 #include <atomic>
@@ -76,23 +76,16 @@ class Links {
   /// The link of the calling thread's lane to another process, or null if that is not in the
   /// neighborhood. There is none to this process (to_self.h).
   Link* to(gex_Rank_t jobrank) noexcept {
-    const Lookup found = pair_to(jobrank);
-    return found.is_final ? found.link : to_otherwise(jobrank);
+    Link* const* const own = own_by_jobrank();
+    return own != nullptr ? own[jobrank] : to_otherwise(jobrank);
   }
-  struct Lookup {
-    Link* link;
-    bool is_final;  ///< a null `link` is the answer of `to` as well
-  };
-  /// As `to`, of which it has the answer unless rings are shared or the thread has not sent or
-  /// polled yet. `link` is null then.
-  static Lookup pair_to(gex_Rank_t jobrank) noexcept {
+  /// The links of the calling thread's lane by jobrank: one read of the table answers `to`. Null
+  /// where rings are shared, and before the thread has sent or polled.
+  static Link* const* own_by_jobrank() noexcept {
     const ThreadRecord* const record = current_thread_record;
     if (record == nullptr) [[unlikely]]
-      return {nullptr, false};
-    Link* const* const links = LinksSlot::of(*record);
-    if (links == nullptr) [[unlikely]]
-      return {nullptr, false};
-    return {links[jobrank], true};
+      return nullptr;
+    return LinksSlot::of(*record);
   }
 
   bool pairs() const noexcept { return pairs_; }
@@ -123,13 +116,20 @@ class Links {
   /// mapped.
   void expect_requests(std::uint32_t lane, gex_Rank_t source) noexcept;
 
-  /// Reads how much room there is in a pair ring, of which it takes a batch; false if there is none
-  /// now.
-  bool find_room(Link& link, shm::Direction direction) noexcept;
-
   /// Claims a cell for a request or a reply; false if there is no room now. With pair rings in PAR
   /// the caller holds the direction's lock until it has published.
-  bool claim(Link& link, shm::Direction direction, Claim& claim) noexcept;
+  bool claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
+    Outgoing& out = link.out[direction];
+    if (!pairs()) [[unlikely]]
+      return claim_shared(out, direction, claim);
+    if (!out.producer.has_room()) {
+      if (!find_room(link, direction)) return false;
+      claim.begins_batch = true;
+    }
+    claim.sequence = out.producer.next();
+    claim.is_in(out, shm::pair_shape);
+    return true;
+  }
   /// Publishes it; `what` as in MessageHeader.
   void publish(Outgoing& out, const Claim& claim, MessageWhat what) noexcept;
 
@@ -153,6 +153,10 @@ class Links {
   void set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept;
   void poll_further(RingLane& lane, std::uint32_t number, Incoming& in) noexcept;
   void flush_unanswered() noexcept;
+  /// Reads how much room there is in a pair ring, of which it takes a batch; false if there is none
+  /// now.
+  bool find_room(Link& link, shm::Direction direction) noexcept;
+  bool claim_shared(Outgoing& out, shm::Direction direction, Claim& claim) noexcept;
   bool claim_request_credit(Claim& claim) noexcept;
   Incoming& incoming(RingLane& lane, shm::Direction direction, std::uint32_t member) noexcept;
 
@@ -177,14 +181,6 @@ class Links {
 extern Immortal<Links> the_links;
 inline Links& links() noexcept {
   return the_links.get();
-}
-
-/// The link for the reply to a message of this host; null: it came over the network, or from this
-/// process.
-inline Link* reply_link(const _gex_Token& token) noexcept {
-  if (token.ring == nullptr) return nullptr;
-  Link* const link = token.ring->to_source;
-  return link != nullptr ? link : links().to(token.header.source);
 }
 
 }  // namespace gex::am

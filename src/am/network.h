@@ -26,7 +26,8 @@ std::size_t network_long_limit(bool is_reply) noexcept;
 /// The largest that goes with a long message; a request's may go ahead of it (rma/long_message.h).
 std::size_t network_packed_limit() noexcept;
 
-bool try_send_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
+/// send_request to a process beyond the neighborhood.
+int send_request_over_network(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
 
 /// A place of the network's own for a payload of `size` bytes to a process that is no neighbor,
 /// from where sending it takes no copy; or null, and the payload is built elsewhere. A request's
@@ -37,7 +38,7 @@ void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexce
 void end_building(gex_Rank_t jobrank, bool is_reply, void* place) noexcept;
 
 /// Sends a reply; waits for the conduit, polling replies only, if it must.
-void send_reply_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
+void send_reply_over_network(gex_Rank_t jobrank, const Outbound& message) noexcept;
 
 /// `Host::deliver`: checks what arrived and runs its handler. What is malformed, or fits nothing
 /// here, ends the job.

@@ -1,9 +1,10 @@
 #pragma once
-// An active message on its way out, and the two ways to send one.
+// An active message on its way out, its route, and the two ways to send it: as a request or a
+// reply.
 //
-// Routing is decided here once: this process itself is reached by a call (to_self.h), another of
-// the neighborhood through its ring, any other through the conduit. What fits in a cell has a
-// fast path, express.h.
+// A route is looked up once for each message. Its end is chosen in one place, send.cc: a neighbor
+// is reached through its ring (to_neighbor.h), this process by a call (to_self.h), any other
+// through the conduit (network.h). What fits in a cell has an express way before that, express.h.
 
 #include <gasnetex.h>
 
@@ -43,21 +44,20 @@ struct Link;
 /// The route of a message to a process.
 struct Route {
   gex_Rank_t jobrank;
-  bool to_self = false;
-  Link* link = nullptr;  ///< null: the network, or to this process
+  Link* link;  ///< to a neighbor; null: this process, or one beyond the neighborhood
 };
 Route route_to(gex_Rank_t jobrank) noexcept;
-
-/// Returns true if a request may find room now: what an immediate one checks first when the fast
-/// path failed.
-bool may_have_room(const Route& route) noexcept;
+/// The route of the reply to a message.
+Route route_back(const _gex_Token& token) noexcept;
 
 /// Sends a request. Waits for room, polling, unless `immediate`; then returns non-zero if there was
 /// none and nothing was sent. Client context only.
-int send_request(const Route& route, const Outbound& message, bool immediate) noexcept;
+int send_request(Route route, const Outbound& message, bool immediate) noexcept;
 int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
 
-/// Sends the reply to the request that `token` names. Never waits for the requester.
+/// Sends a reply that names its endpoints, by `route_back`. Never waits for the requester.
+void send_reply(Route route, const Outbound& message) noexcept;
+/// Makes `message` the reply to the request that `token` names, and sends it.
 void send_reply(gex_Token_t token, Outbound& message) noexcept;
 
 /// Describes what a message that finds no room waits for.

@@ -6,11 +6,11 @@
 
 #include "am/deliver.h"
 #include "am/links.h"
-#include "am/local_send.h"
 #include "am/network.h"
 #include "am/receive.h"
 #include "am/set_aside.h"
 #include "am/thread_messages.h"
+#include "am/to_neighbor.h"
 #include "am/to_self.h"
 #include "base/clock.h"
 #include "core/process.h"
@@ -49,7 +49,7 @@ bool poll_lane(RingLane& lane) noexcept {
   bool any = false;
   const std::uint32_t rings = lane.polled.count();
   for (std::uint32_t i = 0; i < rings; ++i)
-    if (gex_inbox_seems_full_(lane.polled[i].inbox) != 0) any |= handle_messages(lane.polled[i]);
+    if (gex_inbox_seems_full_(lane.polled[i].inbox) != 0) any |= deliver_from_ring(lane.polled[i]);
   return any;
 }
 
@@ -99,7 +99,7 @@ bool poll_rings(std::uint32_t quiet) noexcept {
   // The first one seemed to have a message just now.
   for (std::uint32_t i = quiet; i < watched; ++i)
     if (i == quiet || gex_inbox_seems_full_(&lane.inboxes[i]) != 0)
-      any |= handle_messages(lane.incoming[i]);
+      any |= deliver_from_ring(lane.incoming[i]);
   links().report_unanswered();
   return any;
 }

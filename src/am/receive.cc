@@ -102,25 +102,34 @@ bool deliver_copy(Copy& copy, Incoming& in) noexcept {
   give_cell_back(in, hold);
 }
 
-bool handle_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexcept {
+bool deliver_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexcept {
   Copy copy;
   copy_out(copy, in, hold, header);
   return deliver_copy(copy, in);
 }
 
-/// Takes the next message, if there is one, and runs its handler.
-[[gnu::always_inline]] inline bool handle_one(Incoming& in) noexcept {
+/// Finds the next message, of which it reads what a short one has of a header. Returns true, with
+/// the ring's lock held in PAR, if there is one and no other thread takes it.
+[[gnu::always_inline]] inline bool find_next(Incoming& in, BiasedLock::Hold& hold,
+                                             MessageHeader& header) noexcept {
   const bool threaded = links().threaded();
-  BiasedLock::Hold hold;
   if (threaded && !(hold = in.lock.try_lock(thread_number()))) return false;
   const shm::Cell& cell = in.cells[in.place()];
-  MessageHeader header;
   if (!in.consumer.arrived(cell.ready, header.what.word)) {
     if (threaded) in.lock.unlock(hold);
     return false;
   }
   header.source = in.to_source != nullptr ? in.source : cell.source;
   header.size_buffer = 0;
+  return true;
+}
+
+/// Takes the next message, if there is one, and runs its handler.
+[[gnu::always_inline]] inline bool deliver_next(Incoming& in) noexcept {
+  BiasedLock::Hold hold;
+  MessageHeader header;
+  if (!find_next(in, hold, header)) return false;
+  const shm::Cell& cell = in.cells[in.place()];
   bool unanswered;
   if (header.category() == Category::short_message && header.arg_count() <= shm::cell_words)
       [[likely]] {
@@ -130,7 +139,7 @@ bool handle_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noe
     give_cell_back(in, hold);
     unanswered = run_handler({header, args, nullptr, 0, &in}, number);
   } else {
-    unanswered = handle_large(in, hold, header);
+    unanswered = deliver_large(in, hold, header);
   }
   if (unanswered) links().request_unanswered(in, hold, header.source);
   return true;
@@ -147,20 +156,14 @@ void release_slab(const MessageHeader& header, const Incoming& in) noexcept {
 }
 
 Found serve_message(Incoming& in) noexcept {
-  const BiasedLock::Hold hold = in.lock.try_lock(thread_number());
-  if (!hold) return Found::nothing;
-  const shm::Cell& cell = in.cells[in.place()];
+  BiasedLock::Hold hold;
   MessageHeader header;
-  if (!in.consumer.arrived(cell.ready, header.what.word)) {
-    in.lock.unlock(hold);
-    return Found::nothing;
-  }
+  if (!find_next(in, hold, header)) return Found::nothing;
   const bool is_left = runs_client_code(header.handler());
   if (is_left && room_to_leave() == 0) {
     in.lock.unlock(hold);
     return Found::blocked;
   }
-  header.source = in.to_source != nullptr ? in.source : cell.source;
   Copy copy;
   copy_out(copy, in, hold, header);
   // The shortest way to send a short message (express.h) writes no size.
@@ -172,9 +175,9 @@ Found serve_message(Incoming& in) noexcept {
   return Found::delivered;
 }
 
-bool handle_messages(Incoming& in) noexcept {
+bool deliver_from_ring(Incoming& in) noexcept {
   unsigned taken = 0;
-  while (taken < drain_limit && handle_one(in)) ++taken;
+  while (taken < drain_limit && deliver_next(in)) ++taken;
   return taken != 0;
 }
 

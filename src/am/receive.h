@@ -8,7 +8,7 @@ namespace gex::am {
 
 /// Delivers what has arrived in a ring, up to a number of messages after which other rings have
 /// their turn; nothing while another thread takes a message there. Whether anything was delivered.
-bool handle_messages(Incoming& in) noexcept;
+bool deliver_from_ring(Incoming& in) noexcept;
 
 /// Gives the slab of a message's payload back to its owner, once the handler has returned.
 void release_slab(const MessageHeader& header, const Incoming& in) noexcept;

@@ -1,10 +1,9 @@
-#include "am/local_send.h"
 #include "am/network.h"
 #include "am/outbound.h"
+#include "am/to_neighbor.h"
 #include "am/to_self.h"
 #include "am/token.h"
 #include "core/objects.h"
-#include "core/progress.h"
 #include "observe/restricted.h"
 
 namespace gex::am {
@@ -22,46 +21,42 @@ Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept {
 }
 
 Route route_to(gex_Rank_t jobrank) noexcept {
-  if (is_to_self(jobrank)) return {jobrank, true};
-  return {jobrank, false, links().to(jobrank)};
+  return {jobrank, links().to(jobrank)};
 }
 
-bool may_have_room(const Route& route) noexcept {
-  return route.link == nullptr || may_have_room_local(*route.link);
+Route route_back(const _gex_Token& token) noexcept {
+  const gex_Rank_t jobrank = token.header.source;
+  if (token.ring == nullptr) return {jobrank, nullptr};
+  Link* const link = token.ring->to_source;
+  return {jobrank, link != nullptr ? link : links().to(jobrank)};
 }
 
-int send_request(const Route& route, const Outbound& message, bool immediate) noexcept {
-  if (route.to_self) {
-    send_to_self(message);
-    return 0;
-  }
-  if (route.link != nullptr) return send_request_local(*route.link, message, immediate);
-  const gex_Rank_t jobrank = route.jobrank;
-  const auto attempt = [&]() noexcept { return try_send_network(jobrank, message); };
-  if (attempt()) return 0;
-  if (immediate) return 1;
-  wait_until([&]() noexcept { return op_of(jobrank, message); }, attempt, WaitCause::room);
+int send_request(Route route, const Outbound& message, bool immediate) noexcept {
+  if (route.link != nullptr) return send_request_to_neighbor(*route.link, message, immediate);
+  if (!is_to_self(route.jobrank))
+    return send_request_over_network(route.jobrank, message, immediate);
+  send_to_self(message);
   return 0;
 }
 
 int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
-  if (is_to_self(jobrank)) {
-    send_to_self(message);
-    return 0;
-  }
   return send_request(route_to(jobrank), message, immediate);
+}
+
+void send_reply(Route route, const Outbound& message) noexcept {
+  if (route.link != nullptr)
+    send_reply_to_neighbor(*route.link, message);
+  else if (!is_to_self(route.jobrank))
+    send_reply_over_network(route.jobrank, message);
+  else
+    send_to_self(message);
 }
 
 void send_reply(gex_Token_t token, Outbound& message) noexcept {
   token->may_reply = false;
   message.what.set_reply();
   message.what.set_endpoints(token->header.endpoints().reversed());
-  if (is_to_self(token->header.source))
-    send_to_self(message);
-  else if (Link* const link = reply_link(*token))
-    send_reply_local(*link, message);
-  else
-    send_reply_network(token->header.source, message);
+  send_reply(route_back(*token), message);
 }
 
 }  // namespace gex::am

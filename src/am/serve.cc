@@ -4,10 +4,10 @@
 #include <cstdint>
 
 #include "am/links.h"
-#include "am/local_send.h"
 #include "am/network.h"
 #include "am/receive.h"
 #include "am/rings.h"
+#include "am/to_neighbor.h"
 #include "base/clock.h"
 #include "base/immortal.h"
 #include "core/thread.h"

@@ -2,11 +2,11 @@
 
 #include "am/deferred_send.h"
 #include "am/links.h"
-#include "am/local_send.h"
 #include "am/network.h"
 #include "am/poll.h"
 #include "am/serve.h"
 #include "am/thread_messages.h"
+#include "am/to_neighbor.h"
 #include "core/process.h"
 #include "core/progress.h"
 

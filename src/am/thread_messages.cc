@@ -10,8 +10,8 @@ namespace {
 void close_descriptors(ThreadRecord& thread) noexcept {
   ThreadMessages* const kept = MessagesSlot::of(thread);
   if (kept == nullptr) return;
-  kept->request.open = false;
-  kept->reply.open = false;
+  kept->request.state = _gex_AM_SrcDesc::State::closed;
+  kept->reply.state = _gex_AM_SrcDesc::State::closed;
 }
 
 }  // namespace
@@ -24,12 +24,12 @@ ThreadMessages& make_messages(ThreadRecord& thread) noexcept {
 
 bool has_prepared_request(const ThreadRecord& thread) noexcept {
   const ThreadMessages* const kept = MessagesSlot::of(thread);
-  return kept != nullptr && kept->request.open;
+  return kept != nullptr && kept->request.is_open();
 }
 
 bool has_prepared_reply(const ThreadRecord& thread) noexcept {
   const ThreadMessages* const kept = MessagesSlot::of(thread);
-  return kept != nullptr && kept->reply.open;
+  return kept != nullptr && kept->reply.is_open();
 }
 
 void start_thread_messages() noexcept {

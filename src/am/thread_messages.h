@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "am/outbound.h"
+#include "core/endpoint_address.h"
 #include "core/thread.h"
 
 namespace gex {
@@ -16,22 +18,29 @@ inline constexpr std::size_t small_payload_bytes = 256;
 
 /// A negotiated message between Prepare and Commit or Cancel: one request and one reply a thread.
 struct _gex_AM_SrcDesc {
-  bool open = false;
+  enum class State : std::uint8_t {
+    closed,
+    open,
+    express,  ///< open: a request whose payload is in `small_buffer`, for am/express.h
+  };
+  State state = State::closed;
   bool is_reply = false;
   bool is_long = false;
   bool client_buffer = false;
-  std::uint8_t arg_count = 0;
-  gex_Flags_t flags = 0;    ///< given to Prepare
   bool in_conduit = false;  ///< `address` is a place of the network's (am/network.h)
-  std::uint32_t slab = 0;
-  gex_TM_t tm = nullptr;
-  gex_Rank_t rank = 0;
-  gex_Token_t token = nullptr;
+  std::uint8_t arg_count = 0;
+  gex::Endpoints endpoints{};
+  gex_Flags_t flags = 0;   ///< given to Prepare
+  std::uint32_t slab = 0;  ///< `address` is this slab of ours
+  gex::am::Route route{};
+  gex_Token_t token = nullptr;  ///< of a reply
   void* destination = nullptr;
   void* address = nullptr;
   std::size_t size = 0;
   std::byte* large_buffer = nullptr;  ///< max_medium_payload bytes once needed, kept
   alignas(64) std::byte small_buffer[gex::small_payload_bytes];
+
+  bool is_open() const noexcept { return state != State::closed; }
 };
 
 namespace gex::am {

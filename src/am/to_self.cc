@@ -23,10 +23,10 @@ namespace gex::am {
 
 namespace {
 
-Arrived arrived(const Outbound& message) noexcept {
+Arrived arrived(const Outbound& message, void* payload) noexcept {
   return {{message.what, gex_proc_.jobrank, message.size_buffer()},
           message.args,
-          nullptr,
+          payload,
           message.size,
           nullptr};
 }
@@ -63,16 +63,23 @@ void run(const Arrived& message, std::uint32_t number) noexcept {
   run_handler(message, number);
 }
 
-[[gnu::noinline]] void run_medium(const Outbound& message) noexcept {
-  Arrived medium = arrived(message);
-  if (message.payload_is_ours) {
-    medium.payload = const_cast<void*>(message.payload);
-    return run(medium, message.number);
+/// The payload of a medium as its handler may have it: a copy, unless it is ours. `few`: room for a
+/// small one.
+[[gnu::always_inline]] inline void* handler_payload(
+    const Outbound& message, std::byte (&few)[small_payload_bytes]) noexcept {
+  if (message.payload_is_ours) return const_cast<void*>(message.payload);
+  if (message.size <= sizeof few) {
+    copy_few(few, message.payload, message.size);
+    return few;
   }
+  void* const kept = kept_buffer(message.what.is_reply());
+  std::memcpy(kept, message.payload, message.size);
+  return kept;
+}
+/// In a function of its own: short ones take no room for the copy.
+[[gnu::noinline]] void run_medium(const Outbound& message) noexcept {
   alignas(16) std::byte few[small_payload_bytes];
-  medium.payload = message.size <= sizeof few ? few : kept_buffer(message.what.is_reply());
-  if (message.size != 0) std::memcpy(medium.payload, message.payload, message.size);
-  run(medium, message.number);
+  run(arrived(message, handler_payload(message, few)), message.number);
 }
 
 /// Messages of the library's own that wait for their delivery.
@@ -102,14 +109,12 @@ void deliver(const Outbound& message) noexcept {
   if (message.what.handler() < GEX_AM_INDEX_BASE) return leave_to_poll(message);
   switch (message.what.category()) {
     case Category::short_message:
-      return run(arrived(message), message.number);
+      return run(arrived(message, nullptr), message.number);
     case Category::medium:
       return run_medium(message);
     case Category::long_message: {
       if (message.size != 0) place(message);
-      Arrived placed = arrived(message);
-      placed.payload = message.destination;
-      return run(placed, message.number);
+      return run(arrived(message, message.destination), message.number);
     }
   }
 }
@@ -122,11 +127,6 @@ void deliver(const Outbound& message) noexcept {
   deliver(numbered);
 }
 
-[[gnu::cold]] void run_without_function(MessageHeader header, const gex_AM_Arg_t* args,
-                                        void* payload, std::size_t size) noexcept {
-  run({header, args, payload, size, nullptr}, 0);
-}
-
 /// As `run`, of a client's message where calls are not observed: in few instructions, and in fewer
 /// stores. A sender's stores are what keeps its messages to others waiting in the store buffer.
 [[gnu::always_inline]] inline void call_handler(const Arrived& message) noexcept {
@@ -134,8 +134,10 @@ void deliver(const Outbound& message) noexcept {
   const gex_EP_t endpoint = endpoint_at(header.endpoints().target_address());
   const gex_AM_Fn_t function =
       endpoint != nullptr ? endpoint->handlers[header.handler()].gex_fnptr : nullptr;
-  if (function == nullptr) [[unlikely]]
-    return run_without_function(header, message.args, message.payload, message.size);
+  if (function == nullptr) [[unlikely]] {
+    const Arrived copy = message;
+    return run(copy, 0);
+  }
   _gex_Token token;
   token.header = header;
   token.may_reply = !header.is_reply();
@@ -144,39 +146,32 @@ void deliver(const Outbound& message) noexcept {
   const HandlersRun scope;
   detail::call(function, &token, message);
 }
+[[gnu::noinline]] void call_medium(const Outbound& message) noexcept {
+  alignas(16) std::byte few[small_payload_bytes];
+  call_handler(arrived(message, handler_payload(message, few)));
+}
 
-}  // namespace
-
-void send_to_self(const Outbound& message) noexcept {
+/// Messages that are more than a call of a client's handler: observed, long, or the library's own.
+[[gnu::noinline]] void send_otherwise(const Outbound& message) noexcept {
   if (traced()) [[unlikely]]
     return deliver_recorded(message);
   deliver(message);
 }
 
-void run_short_to_self(MessageWhat what, const gex_AM_Arg_t* args) noexcept {
-  call_handler({{what, gex_proc_.jobrank, 0}, args, nullptr, 0, nullptr});
-}
+}  // namespace
 
-void run_built_to_self(MessageWhat what, const gex_AM_Arg_t* args, void* payload,
-                       std::size_t size) noexcept {
-  const std::uint32_t size_buffer =
-      MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab);
-  call_handler({{what, gex_proc_.jobrank, size_buffer}, args, payload, size, nullptr});
-}
-
-void run_medium_to_self(MessageWhat what, const gex_AM_Arg_t* args, const void* payload,
-                        std::size_t size) noexcept {
-  const MessageHeader header{
-      what, gex_proc_.jobrank,
-      MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab)};
-  if (size > small_payload_bytes) {
-    void* const kept = kept_buffer(header.is_reply());
-    std::memcpy(kept, payload, size);
-    return call_handler({header, args, kept, size, nullptr});
+void send_to_self(const Outbound& message) noexcept {
+  const MessageWhat what = message.what;
+  if (observed() || what.handler() < GEX_AM_INDEX_BASE) [[unlikely]]
+    return send_otherwise(message);
+  switch (what.category()) {
+    case Category::short_message:
+      return call_handler({{what, gex_proc_.jobrank, 0}, message.args, nullptr, 0, nullptr});
+    case Category::medium:
+      return call_medium(message);
+    case Category::long_message:
+      return send_otherwise(message);
   }
-  alignas(16) std::byte few[small_payload_bytes];
-  copy_few(few, payload, size);
-  call_handler({header, args, few, size, nullptr});
 }
 
 bool deliver_own() noexcept {
@@ -190,9 +185,7 @@ bool deliver_own() noexcept {
   }
   for (const std::unique_ptr<KeptOutbound>& own : mine) {
     unwant_deliveries();
-    Arrived message = arrived(own->message);
-    message.payload = own->payload.get();
-    run_handler(message, own->message.number);
+    run_handler(arrived(own->message, own->payload.get()), own->message.number);
   }
   return !mine.empty();
 }

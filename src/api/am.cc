@@ -1,4 +1,5 @@
-// Entry points: active messages.
+// Entry points: active messages. Those that have an express way begin in am_express.cc; here is
+// their general form.
 
 #include <gasnetex.h>
 
@@ -8,8 +9,8 @@
 #include "am/outbound.h"
 #include "am/prepare.h"
 #include "am/token.h"
-#include "api/am_express.h"
 #include "api/am_flags.h"
+#include "api/am_send.h"
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
@@ -17,7 +18,6 @@
 #include "core/team.h"
 #include "core/thread.h"
 #include "observe/in_call.h"
-#include "observe/trace.h"
 #include "rma/long_message.h"
 
 namespace {
@@ -33,14 +33,23 @@ using gex::long_flags;
 using gex::medium_flags;
 using gex::warn;
 using gex::am::Outbound;
+using gex::am::PrepareArguments;
 using gex::api::complete_locally;
+using gex::api::is_immediate;
+using gex::api::make_message;
+using gex::api::require_size;
 
-/// Every request starts with these checks, in checked mode.
-void check_start(Call call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags, gex_Flags_t known) {
-  gex::require_peer(tm, rank, name_of(call));
-  gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_AM,
-                          name_of(call));
-  gex::require_flags(flags, known, name_of(call));
+/// The start of every request: its target. In checked mode that is checked, as the flags are.
+template <class AnyCall>
+gex::Target resolve_checked(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags,
+                            gex_Flags_t known) {
+  if (call.is_checked()) gex::require_peer(tm, rank, name_of(call));
+  const gex::Target target = gex::resolve(tm, rank);
+  if (call.is_checked()) {
+    gex::require_capability(target.local_endpoint, GEX_EP_CAPABILITY_AM, name_of(call));
+    gex::require_flags(flags, known, name_of(call));
+  }
+  return target;
 }
 
 void check_handler(const char* call, gex_AM_Index_t handler) {
@@ -54,10 +63,13 @@ void check_source(Call call, const void* source_addr, std::size_t nbytes, gex_Fl
     fatal("%s: source_addr is null, and nbytes is %zu", name_of(call), nbytes);
 }
 
-void check_request(Call call, gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
-                   gex_Flags_t flags, gex_Flags_t known) {
-  check_start(call, tm, rank, flags, known);
-  check_handler(name_of(call), handler);
+/// In checked mode its handler is checked, too.
+template <class AnyCall>
+gex::Target resolve_checked(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank,
+                            gex_AM_Index_t handler, gex_Flags_t flags, gex_Flags_t known) {
+  const gex::Target target = resolve_checked(call, tm, rank, flags, known);
+  if (call.is_checked()) check_handler(name_of(call), handler);
+  return target;
 }
 
 /// Checked mode.
@@ -67,14 +79,6 @@ void check_local_completion(Call call, gex_Event_t* lc_opt, bool reply) {
     fatal("%s: GEX_EVENT_DEFER is not for active messages", name_of(call));
   if (reply && lc_opt == GEX_EVENT_GROUP)
     fatal("%s: GEX_EVENT_GROUP is not for replies", name_of(call));
-}
-
-template <class AnyCall>
-void check_payload(const AnyCall& call, std::size_t size, std::size_t limit, gex_Event_t* lc_opt,
-                   bool reply) {
-  if (size > limit) [[unlikely]]
-    fatal("%s: a payload of %zu bytes is above the limit of %zu", name_of(call), size, limit);
-  if (call.is_checked()) check_local_completion(call, lc_opt, reply);
 }
 
 /// Ends the job with what is wrong with a reply to that token; returns if nothing is.
@@ -113,16 +117,15 @@ void check_reply(const AnyCall& call, gex_Token_t token, gex_AM_Index_t handler,
   if (call.is_checked()) check_handler(name_of(call), handler);
 }
 
-Outbound message(gex::MessageWhat what, const gex_AM_Arg_t* args) {
-  Outbound out;
-  out.what = what;
-  out.args = args;
-  return out;
+gex::MessageWhat what_of(const gex::Target& target, gex_AM_Index_t handler, Category category,
+                         unsigned numargs) {
+  return gex::MessageWhat::make(handler, category, /*reply=*/false, numargs,
+                                gex::am::endpoints_of(target.local_endpoint, target.endpoint));
 }
-/// A message whose endpoints are added where it is sent.
-Outbound message(gex_AM_Index_t handler, Category category, unsigned numargs,
-                 const gex_AM_Arg_t* args) {
-  return message(gex::MessageWhat::make(handler, category, false, numargs, {}), args);
+/// A message whose endpoints, and whether it is a reply, are added where it is sent.
+Outbound make_message(gex_AM_Index_t handler, Category category, unsigned numargs,
+                      const gex_AM_Arg_t* args) {
+  return make_message(gex::MessageWhat::make(handler, category, false, numargs, {}), args);
 }
 
 /// An address at a peer, or with the flag an offset into its bound segment.
@@ -136,15 +139,11 @@ const void* local_address(const void* address, gex_EP_t endpoint, gex_Flags_t fl
   return endpoint->segment->address + reinterpret_cast<std::uintptr_t>(address);
 }
 
-constexpr bool immediate(gex_Flags_t flags) {
-  return (flags & GEX_FLAG_IMMEDIATE) != 0;
-}
-
 /// The descriptor is open, the calling thread's, and of the call's kind.
 void check_descriptor(Call call, gex_AM_SrcDesc_t sd, bool reply, bool is_long) {
   if (sd == GEX_AM_SRCDESC_NO_OP)
     fatal("%s: the descriptor is GEX_AM_SRCDESC_NO_OP", name_of(call));
-  if (!sd->open) fatal("%s: the descriptor is not open", name_of(call));
+  if (!sd->is_open()) fatal("%s: the descriptor is not open", name_of(call));
   if (!checked()) return;
   gex::am::ThreadMessages& own = gex::am::messages_of(gex::this_thread());
   if (sd != (reply ? &own.reply : &own.request))
@@ -170,174 +169,122 @@ void check_commit(Call call, gex_AM_SrcDesc_t sd, bool reply, bool is_long, std:
   check_handler(name_of(call), handler);
 }
 
-/// The peer and the payload of a negotiated message, for the trace.
-void record_commit(gex_AM_SrcDesc_t sd, std::size_t nbytes) {
-  if (!gex::traced()) return;
-  gex::trace::transfer(
-      sd->is_reply ? sd->token->header.source : gex::resolve(sd->tm, sd->rank).jobrank, nbytes);
-}
-
-gex::am::PrepareArguments prepare_arguments(Call call, const void* client_buf,
-                                            std::size_t least_payload, std::size_t most_payload,
-                                            void* dest_addr, bool is_long, bool reply,
-                                            gex_Event_t* lc_opt, gex_Flags_t flags,
-                                            unsigned numargs, std::size_t limit) {
-  if (least_payload > limit)
-    fatal("%s: least_payload %zu is above the limit of %zu", name_of(call), least_payload, limit);
-  if (most_payload < least_payload)
-    fatal("%s: most_payload %zu is below least_payload %zu", name_of(call), most_payload,
+void check_prepare(Call call, const PrepareArguments& arguments, std::size_t least_payload,
+                   gex_Event_t* lc_opt, bool reply) {
+  if (arguments.most_payload < least_payload)
+    fatal("%s: most_payload %zu is below least_payload %zu", name_of(call), arguments.most_payload,
           least_payload);
-  if (numargs > gex_AM_MaxArgs())
-    fatal("%s: %u arguments are more than gex_AM_MaxArgs()", name_of(call), numargs);
-  if (checked()) {
-    // A warning, because clients in use pass GEX_EVENT_NOW (PANDO).
-    static std::atomic<bool> warned{false};
-    if (client_buf == nullptr && lc_opt != nullptr &&
-        !warned.exchange(true, std::memory_order_relaxed))
-      warn(
-          "%s: lc_opt is to be null without a client buffer; it is complete at once (reported "
-          "once)",
-          name_of(call));
-    if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0)
-      fatal("%s: GEX_FLAG_SELF_SEG_OFFSET is not for negotiated payload", name_of(call));
-    if (client_buf != nullptr) check_local_completion(call, lc_opt, reply);
-  }
-  complete_locally(lc_opt);
-  return {client_buf, least_payload, most_payload, dest_addr, is_long, flags, numargs};
+  if (arguments.arg_count > gex_AM_MaxArgs())
+    fatal("%s: %u arguments are more than gex_AM_MaxArgs()", name_of(call), arguments.arg_count);
+  if (!checked()) return;
+  // A warning, because clients in use pass GEX_EVENT_NOW (PANDO).
+  static std::atomic<bool> warned{false};
+  if (arguments.client_buffer == nullptr && lc_opt != nullptr &&
+      !warned.exchange(true, std::memory_order_relaxed))
+    warn("%s: lc_opt is to be null without a client buffer; it is complete at once (reported once)",
+         name_of(call));
+  if ((arguments.flags & GEX_FLAG_SELF_SEG_OFFSET) != 0)
+    fatal("%s: GEX_FLAG_SELF_SEG_OFFSET is not for negotiated payload", name_of(call));
+  if (arguments.client_buffer != nullptr) check_local_completion(call, lc_opt, reply);
 }
 
-/// The limit of least_payload that Prepare must accept.
-std::size_t prepare_limit(gex_Rank_t jobrank, bool is_reply, bool is_long, const void* client_buf) {
-  if (!is_long) return gex::am::max_medium(jobrank);
-  return gex::am::max_long(jobrank, is_reply,
-                           client_buf == nullptr ? GEX_FLAG_AM_PREPARE_LEAST_ALLOC : 0);
+/// The part of Prepare that its four calls share; `open` opens the descriptor.
+template <class Open>
+gex_AM_SrcDesc_t prepare(Call call, const PrepareArguments& arguments, std::size_t least_payload,
+                         gex_Event_t* lc_opt, bool reply, Open open) {
+  check_prepare(call, arguments, least_payload, lc_opt, reply);
+  complete_locally(lc_opt);
+  const gex_AM_SrcDesc_t sd = open();
+  if (sd != GEX_AM_SRCDESC_NO_OP && sd->size < least_payload)
+    fatal("%s: least_payload %zu is above the limit of %zu", name_of(call), least_payload,
+          sd->size);
+  return sd;
 }
 
 }  // namespace
 
 namespace gex::api {
 
-namespace {
-
-template <class AnyCall>
-int send_short_over(AnyCall& call, const gex::am::Route& route, gex::MessageWhat what,
-                    gex_Flags_t flags, const gex_AM_Arg_t* args) {
-  call.transfers(route.jobrank, 0);
-  if (immediate(flags) && !gex::am::may_have_room(route)) return call.returns(1);
-  return call.returns(gex::am::send_request(route, message(what, args), immediate(flags)));
-}
-
-/// `source_addr` is an address.
-template <class AnyCall>
-int send_medium_over(AnyCall& call, const gex::am::Route& route, gex::MessageWhat what,
-                     const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt,
-                     gex_Flags_t flags, const gex_AM_Arg_t* args) {
-  call.transfers(route.jobrank, nbytes);
-  check_payload(call, nbytes, gex::am::max_medium(route.jobrank), lc_opt, false);
-  Outbound out = message(what, args);
-  const gex::OnHost payload(source_addr, nbytes);
-  out.payload = payload.get();
-  out.size = nbytes;
-  if (call.returns(gex::am::send_request(route, out, immediate(flags))) != 0) return 1;
-  complete_locally(lc_opt);
-  return 0;
-}
-
-gex::MessageWhat what_of(const gex::Target& target, gex_AM_Index_t handler, Category category,
-                         unsigned numargs) {
-  return gex::MessageWhat::make(handler, category, false, numargs,
-                                gex::am::endpoints_of(target.local_endpoint, target.endpoint));
-}
-
-}  // namespace
-
-int request_short(const am::Route& route, gex::MessageWhat what, gex_Flags_t flags,
-                  const gex_AM_Arg_t* args) noexcept {
+int general_request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
+                          unsigned numargs, const gex_AM_Arg_t* args) noexcept {
   return in_call(Call::request_short, [=](auto& call) noexcept {
-    return send_short_over(call, route, what, flags, args);
+    const Target target = resolve_checked(call, tm, rank, handler, flags, short_flags);
+    const Outbound message =
+        make_message(what_of(target, handler, Category::short_message, numargs), args);
+    return send_and_complete(call, am::route_to(target.jobrank), message, nullptr, flags);
   });
 }
 
-int request_short(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, gex_Flags_t flags,
-                  unsigned numargs, const gex_AM_Arg_t* args) noexcept {
-  return in_call(Call::request_short, [=](auto& call) noexcept {
-    if (call.is_checked()) check_request(call, tm, rank, handler, flags, short_flags);
-    const gex::Target target = gex::resolve(tm, rank);
-    return send_short_over(call, am::route_to(target.jobrank),
-                           what_of(target, handler, Category::short_message, numargs), flags, args);
+int general_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                           const void* source_addr, std::size_t nbytes, gex_Event_t* lc_opt,
+                           gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) noexcept {
+  return in_call(Call::request_medium, [=](auto& call) noexcept {
+    const Target target = resolve_checked(call, tm, rank, handler, flags, medium_flags);
+    if (call.is_checked()) {
+      check_source(call, source_addr, nbytes, flags);
+      check_local_completion(call, lc_opt, /*reply=*/false);
+    }
+    Outbound message = make_message(what_of(target, handler, Category::medium, numargs), args);
+    const OnHost payload(local_address(source_addr, target.local_endpoint, flags), nbytes);
+    message.payload = payload.get();
+    message.size = nbytes;
+    const am::Route route = am::route_to(target.jobrank);
+    require_size(call, nbytes, am::max_medium(route));
+    return send_and_complete(call, route, message, lc_opt, flags);
   });
 }
 
-int reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags, unsigned numargs,
-                const gex_AM_Arg_t* args) noexcept {
+int general_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                        unsigned numargs, const gex_AM_Arg_t* args) noexcept {
   return in_call(Call::reply_short, [=](auto& call) noexcept {
     check_reply(call, token, handler, flags, short_flags);
     call.transfers(token->header.source, 0);
-    Outbound out = message(handler, Category::short_message, numargs, args);
-    gex::am::send_reply(token, out);
+    Outbound message = ::make_message(handler, Category::short_message, numargs, args);
+    am::send_reply(token, message);
     return 0;
   });
 }
 
-int reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
-                 std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
-                 const gex_AM_Arg_t* args) noexcept {
+int general_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
+                         std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
+                         unsigned numargs, const gex_AM_Arg_t* args) noexcept {
   return in_call(Call::reply_medium, [=](auto& call) noexcept {
     check_reply(call, token, handler, flags, medium_flags);
     call.transfers(token->header.source, nbytes);
-    check_payload(call, nbytes, gex::am::max_medium(token->header.source), lc_opt, true);
-    if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
-    Outbound out = message(handler, Category::medium, numargs, args);
-    const gex::OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
-    out.payload = payload.get();
-    out.size = nbytes;
-    gex::am::send_reply(token, out);
+    require_size(call, nbytes, am::max_medium(token->header.source));
+    if (call.is_checked()) {
+      check_local_completion(call, lc_opt, /*reply=*/true);
+      check_source(call, source_addr, nbytes, flags);
+    }
+    Outbound message = ::make_message(handler, Category::medium, numargs, args);
+    const OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
+    message.payload = payload.get();
+    message.size = nbytes;
+    am::send_reply(token, message);
     complete_locally(lc_opt);
     return 0;
   });
 }
 
-int request_medium(const am::Route& route, gex::MessageWhat what, const void* source_addr,
-                   std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags,
-                   const gex_AM_Arg_t* args) noexcept {
-  return in_call(Call::request_medium, [=](auto& call) noexcept {
-    return send_medium_over(call, route, what, source_addr, nbytes, lc_opt, flags, args);
-  });
-}
-
-int request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source_addr,
-                   std::size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs,
-                   const gex_AM_Arg_t* args) noexcept {
-  return in_call(Call::request_medium, [=](auto& call) noexcept {
-    if (call.is_checked()) check_request(call, tm, rank, handler, flags, medium_flags);
-    const gex::Target target = gex::resolve(tm, rank);
-    if (call.is_checked()) check_source(call, source_addr, nbytes, flags);
-    return send_medium_over(
-        call, am::route_to(target.jobrank), what_of(target, handler, Category::medium, numargs),
-        local_address(source_addr, target.local_endpoint, flags), nbytes, lc_opt, flags, args);
-  });
-}
-
-gex_AM_SrcDesc_t prepare_request_medium(gex_TM_t tm, gex_Rank_t rank, const void* client_buf,
-                                        std::size_t least_payload, std::size_t most_payload,
-                                        gex_Event_t* lc_opt, gex_Flags_t flags, unsigned numargs) {
+gex_AM_SrcDesc_t general_prepare_request_medium(gex_TM_t tm, gex_Rank_t rank,
+                                                const void* client_buf, std::size_t least_payload,
+                                                std::size_t most_payload, gex_Event_t* lc_opt,
+                                                gex_Flags_t flags, unsigned numargs) {
   const InCall call(Call::prepare_request_medium);
-  if (checked()) check_start(call, tm, rank, flags, medium_flags | limit_flags);
-  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, false, client_buf);
-  return gex::am::prepare_request(
-      tm, rank,
-      prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, false,
-                        lc_opt, flags, numargs, limit));
+  const Target target = resolve_checked(call, tm, rank, flags, medium_flags | limit_flags);
+  const PrepareArguments arguments{client_buf, most_payload, nullptr, false, flags, numargs};
+  return prepare(call, arguments, least_payload, lc_opt, /*reply=*/false,
+                 [&]() { return am::prepare_request(target, arguments); });
 }
 
-int commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, std::size_t nbytes,
-                          gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
+int general_commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, std::size_t nbytes,
+                                  gex_Flags_t flags, unsigned numargs, const gex_AM_Arg_t* args) {
   InCall call(Call::commit_request_medium);
   check_commit(call, sd, false, false, nbytes, nullptr, numargs, handler, flags);
-  record_commit(sd, nbytes);
-  Outbound out = message(handler, Category::medium, numargs, args);
-  out.size = nbytes;
-  return call.returns(gex::am::commit(sd, out, flags));
+  call.transfers(sd->route.jobrank, nbytes);
+  Outbound message = ::make_message(handler, Category::medium, numargs, args);
+  message.size = nbytes;
+  return call.returns(am::commit(sd, message, flags));
 }
 
 }  // namespace gex::api
@@ -360,20 +307,20 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                          gex_Event_t* lc_opt, gex_Flags_t flags, unsigned int numargs,
                          const gex_AM_Arg_t* args) {
   InCall call(Call::request_long);
-  if (checked()) [[unlikely]]
-    check_request(call, tm, rank, handler, flags, long_flags);
-  const gex::Target target = gex::resolve(tm, rank);
-  gex::trace::transfer(target.jobrank, nbytes);
-  check_payload(call, nbytes, gex::am::max_long(target.jobrank, /*is_reply=*/false, 0), lc_opt,
-                false);
-  if (checked()) check_source(call, source_addr, nbytes, flags);
-  Outbound out = message(handler, Category::long_message, numargs, args);
-  out.what.set_endpoints(gex::am::endpoints_of(target.local_endpoint, target.endpoint));
+  const gex::Target target = resolve_checked(call, tm, rank, handler, flags, long_flags);
+  call.transfers(target.jobrank, nbytes);
+  require_size(call, nbytes, gex::am::max_long(target.jobrank, /*is_reply=*/false, 0));
+  if (checked()) {
+    check_local_completion(call, lc_opt, /*reply=*/false);
+    check_source(call, source_addr, nbytes, flags);
+  }
+  Outbound message = make_message(what_of(target, handler, Category::long_message, numargs), args);
   const gex::OnHost payload(local_address(source_addr, target.local_endpoint, flags), nbytes);
-  out.payload = payload.get();
-  out.size = nbytes;
-  out.destination = remote_address(dest_addr, target.segment(), flags);
-  const int refused = call.returns(gex::rma::send_long_request(target, out, immediate(flags)));
+  message.payload = payload.get();
+  message.size = nbytes;
+  message.destination = remote_address(dest_addr, target.segment(), flags);
+  const int refused =
+      call.returns(gex::rma::send_long_request(target, message, is_immediate(flags)));
   if (refused == 0) complete_locally(lc_opt);
   return refused;
 }
@@ -383,16 +330,18 @@ int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* so
                        unsigned int numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::reply_long);
   check_reply(call, token, handler, flags, long_flags);
-  gex::trace::transfer(token->header.source, nbytes);
-  check_payload(call, nbytes, gex::am::max_long(token->header.source, /*is_reply=*/true, 0), lc_opt,
-                true);
-  if (checked()) check_source(call, source_addr, nbytes, flags);
-  Outbound out = message(handler, Category::long_message, numargs, args);
+  call.transfers(token->header.source, nbytes);
+  require_size(call, nbytes, gex::am::max_long(token->header.source, /*is_reply=*/true, 0));
+  if (checked()) {
+    check_local_completion(call, lc_opt, /*reply=*/true);
+    check_source(call, source_addr, nbytes, flags);
+  }
+  Outbound message = make_message(handler, Category::long_message, numargs, args);
   const gex::OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
-  out.payload = payload.get();
-  out.size = nbytes;
-  out.destination = remote_address(dest_addr, gex::rma::segment_of_requester(token), flags);
-  gex::rma::send_long_reply(token, out);
+  message.payload = payload.get();
+  message.size = nbytes;
+  message.destination = remote_address(dest_addr, gex::rma::segment_of_requester(token), flags);
+  gex::rma::send_long_reply(token, message);
   complete_locally(lc_opt);
   return 0;
 }
@@ -413,12 +362,10 @@ gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank, const v
                                            void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags,
                                            unsigned int numargs) {
   const InCall call(Call::prepare_request_long);
-  if (checked()) check_start(call, tm, rank, flags, long_flags | limit_flags);
-  const std::size_t limit = prepare_limit(gex::resolve(tm, rank).jobrank, false, true, client_buf);
-  return gex::am::prepare_request(
-      tm, rank,
-      prepare_arguments(call, client_buf, least_payload, most_payload, dest_addr, true, false,
-                        lc_opt, flags, numargs, limit));
+  const gex::Target target = resolve_checked(call, tm, rank, flags, long_flags | limit_flags);
+  const PrepareArguments arguments{client_buf, most_payload, dest_addr, true, flags, numargs};
+  return prepare(call, arguments, least_payload, lc_opt, /*reply=*/false,
+                 [&]() { return gex::am::prepare_request(target, arguments); });
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client_buf,
@@ -427,10 +374,9 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client
                                            unsigned int numargs) {
   const InCall call(Call::prepare_reply_medium);
   check_reply(call, token, flags, medium_flags | limit_flags);
-  return gex::am::prepare_reply(
-      token, prepare_arguments(call, client_buf, least_payload, most_payload, nullptr, false, true,
-                               lc_opt, flags, numargs,
-                               prepare_limit(token->header.source, true, false, client_buf)));
+  const PrepareArguments arguments{client_buf, most_payload, nullptr, false, flags, numargs};
+  return prepare(call, arguments, least_payload, lc_opt, /*reply=*/true,
+                 [&]() { return gex::am::prepare_reply(token, arguments); });
 }
 
 gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf,
@@ -439,43 +385,43 @@ gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_b
                                          unsigned int numargs) {
   const InCall call(Call::prepare_reply_long);
   check_reply(call, token, flags, long_flags | limit_flags);
-  return gex::am::prepare_reply(
-      token, prepare_arguments(call, client_buf, least_payload, most_payload, dest_addr, true, true,
-                               lc_opt, flags, numargs,
-                               prepare_limit(token->header.source, true, true, client_buf)));
+  const PrepareArguments arguments{client_buf, most_payload, dest_addr, true, flags, numargs};
+  return prepare(call, arguments, least_payload, lc_opt, /*reply=*/true,
+                 [&]() { return gex::am::prepare_reply(token, arguments); });
 }
 
 int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 gex_Flags_t flags, unsigned int numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_reply_medium);
   check_commit(call, sd, true, false, nbytes, nullptr, numargs, handler, flags);
-  record_commit(sd, nbytes);
-  Outbound out = message(handler, Category::medium, numargs, args);
-  out.size = nbytes;
-  return gex::am::commit(sd, out, flags);
+  call.transfers(sd->route.jobrank, nbytes);
+  Outbound message = make_message(handler, Category::medium, numargs, args);
+  message.size = nbytes;
+  return gex::am::commit(sd, message, flags);
 }
 int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                                 void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                                 const gex_AM_Arg_t* args) {
   InCall call(Call::commit_request_long);
   check_commit(call, sd, false, true, nbytes, dest_addr, numargs, handler, flags);
-  record_commit(sd, nbytes);
-  const gex::Target target = gex::resolve(sd->tm, sd->rank);
-  Outbound out = message(handler, Category::long_message, numargs, args);
-  out.size = nbytes;
-  out.destination = remote_address(dest_addr, target.segment(), sd->flags);
-  return call.returns(gex::rma::commit_long_request(sd, target, out, flags));
+  call.transfers(sd->route.jobrank, nbytes);
+  const gex::Target target = gex::am::target_of(*sd);
+  Outbound message = make_message(handler, Category::long_message, numargs, args);
+  message.size = nbytes;
+  message.destination = remote_address(dest_addr, target.segment(), sd->flags);
+  return call.returns(gex::rma::commit_long_request(sd, target, message, flags));
 }
 int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
                               void* dest_addr, gex_Flags_t flags, unsigned int numargs,
                               const gex_AM_Arg_t* args) {
   const InCall call(Call::commit_reply_long);
   check_commit(call, sd, true, true, nbytes, dest_addr, numargs, handler, flags);
-  record_commit(sd, nbytes);
-  Outbound out = message(handler, Category::long_message, numargs, args);
-  out.size = nbytes;
-  out.destination = remote_address(dest_addr, gex::rma::segment_of_requester(sd->token), sd->flags);
-  return gex::rma::commit_long_reply(sd, out, flags);
+  call.transfers(sd->route.jobrank, nbytes);
+  Outbound message = make_message(handler, Category::long_message, numargs, args);
+  message.size = nbytes;
+  message.destination =
+      remote_address(dest_addr, gex::rma::segment_of_requester(sd->token), sd->flags);
+  return gex::rma::commit_long_reply(sd, message, flags);
 }
 
 namespace {

@@ -120,9 +120,8 @@ std::byte* MessageInjection::begin_deferred(std::size_t max_bytes) noexcept {
 std::byte* MessageInjection::begin(std::size_t max_bytes) noexcept {
   if (deferred_ != nullptr) return begin_deferred(max_bytes);
   message_ =
-      am::prepare_request(recipient_.tm, recipient_.rank,
+      am::prepare_request(resolve(recipient_.tm, recipient_.rank),
                           {.client_buffer = nullptr,
-                           .least_payload = 0,
                            .most_payload = max_bytes,
                            .destination = nullptr,
                            .is_long = false,

@@ -226,7 +226,6 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
     return;
   }
   gex_AM_SrcDesc_t reply = am::prepare_reply(token, {.client_buffer = nullptr,
-                                                     .least_payload = bytes,
                                                      .most_payload = bytes,
                                                      .destination = nullptr,
                                                      .is_long = false,

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -108,13 +109,22 @@ conformance::Handlers handlers({
     conformance::entry(receive_payload, conformance::medium_request, 0, "rooms: payload"),
 });
 
-// A message looks up once where it goes: the shortest way hands on what it has found.
+/// A request whose payload is built in the library's memory.
+void send_prepared(std::size_t bytes) {
+  gex_AM_SrcDesc_t const sd = gex_AM_PrepareRequestMedium(conformance::team(), next(), nullptr,
+                                                          bytes, bytes, nullptr, 0, 0);
+  std::memset(gex_AM_SrcDescAddr(sd), 0, bytes);
+  gex_AM_CommitRequestMedium0(sd, handlers[2], bytes);
+}
+
+// A message looks up once where it goes: the express way hands on what it has found, and Prepare
+// keeps it for Commit.
 TEST(Requests, ReadTheTableOfLinksOnce) {
 #if defined(__x86_64__)
   requests_in = replies_in = 0;
   links().own_lane();
   barrier();
-  int reads[2] = {};
+  int reads[4] = {};
   if (conformance::rank() == 0) {
     ThreadRecord& thread = this_thread();
     Link* const* const table = LinksSlot::of(thread);
@@ -125,12 +135,18 @@ TEST(Requests, ReadTheTableOfLinksOnce) {
     gex_AM_RequestMedium0(conformance::team(), next(), handlers[2], &reads, sizeof reads,
                           GEX_EVENT_NOW, 0);
     reads[1] = counted.reads() - reads[0];
+    send_prepared(8);
+    reads[2] = counted.reads() - reads[0] - reads[1];
+    send_prepared(2000);
+    reads[3] = counted.reads() - reads[0] - reads[1] - reads[2];
     LinksSlot::set(thread, table);
     EXPECT_EQ(reads[0], 1) << "of a short request";
     EXPECT_EQ(reads[1], 1) << "of a medium request";
+    EXPECT_EQ(reads[2], 1) << "of a small prepared request";
+    EXPECT_EQ(reads[3], 1) << "of a large prepared request";
     WAIT_UNTIL(replies_in == 1);
   }
-  if (conformance::rank() == 1) WAIT_UNTIL(requests_in == 2);
+  if (conformance::rank() == 1) WAIT_UNTIL(requests_in == 4);
   barrier();
 #else
   GTEST_SKIP() << "only on x86-64 a program can run one instruction and stop";

@@ -1,8 +1,8 @@
 // The opening of a lane under an interleaving explorer. Two processes each open lane 1 to the other
 // and send a request in it, which is answered: one process has one thread, the other a thread that
 // sends and one that only polls, and may be the one that is informed. The steps are those of
-// am/links.cc and am/local_send.cc; lists, bits and rings are the shipping ones. They must survive;
-// variants with one seeded bug each must not.
+// am/links.cc and am/to_neighbor.cc; lists, bits and rings are the shipping ones. They must
+// survive; variants with one seeded bug each must not.
 
 #include "am/polled_lanes.h"
 

@@ -1,4 +1,4 @@
-#include "am/local_send.h"
+#include "am/to_neighbor.h"
 
 #include <cstring>
 #include <memory>
@@ -85,7 +85,8 @@ enum class Sent {
 /// Claims a cell for a message that needs no slab, writes and publishes it. The payload of an
 /// immediate long message is placed once a cell is certain: nothing may be touched without
 /// one.
-Sent send_cell(Link& link, shm::Direction direction, const Outbound& message) noexcept {
+[[gnu::always_inline]] inline Sent send_cell(Link& link, shm::Direction direction,
+                                             const Outbound& message) noexcept {
   Links& all = links();
   Claim claim;
   if (!all.claim(link, direction, claim)) return Sent::no;
@@ -101,6 +102,18 @@ Sent send_cell(Link& link, shm::Direction direction, const Outbound& message) no
     record_sent(jobrank_of(link), message, number_in_lane(link.lane, claim.sequence),
                 all.pairs() ? 0 : trace::by_shared_ring, at);
   return claim.begins_batch ? Sent::begins_batch : Sent::yes;
+}
+
+/// As send_cell, of a message whose payload travels in a slab.
+[[gnu::noinline]] Sent send_in_slab(Link& link, shm::Direction direction,
+                                    const Outbound& message) noexcept {
+  Outbound in_slab = message;
+  in_slab.slab = link.slabs->acquire(direction, message.size, link.member);
+  if (in_slab.slab == no_slab) return Sent::no;
+  std::memcpy(link.slabs->address(in_slab.slab), message.payload, message.size);
+  const Sent sent = send_cell(link, direction, in_slab);
+  if (sent == Sent::no) link.slabs->release(in_slab.slab);
+  return sent;
 }
 
 Sent try_send(Link& link, const Outbound& message, bool immediate) noexcept;
@@ -146,22 +159,25 @@ Sent try_send(Link& link, const Outbound& message, bool immediate) noexcept {
   } unlock{is_locked ? &lock : nullptr, hold};
 
   if (direction == shm::requests && !link.open && !open_link(link)) return Sent::no;
-  if (!needs_slab(message)) return send_cell(link, direction, message);
-  Outbound in_slab = message;
-  in_slab.slab = link.slabs->acquire(direction, message.size, link.member);
-  if (in_slab.slab == no_slab) return Sent::no;
-  std::memcpy(link.slabs->address(in_slab.slab), message.payload, message.size);
-  const Sent sent = send_cell(link, direction, in_slab);
-  if (sent == Sent::no) link.slabs->release(in_slab.slab);
-  return sent;
+  return needs_slab(message) ? send_in_slab(link, direction, message)
+                             : send_cell(link, direction, message);
 }
 
 /// Places a long payload before a cell is claimed, so that no other message waits behind the copy.
 Outbound with_payload_placed(const Link& link, const Outbound& message) noexcept {
+  place(link, message);
   Outbound placed = message;
-  if (to_be_placed(message)) place(link, message);
   placed.placed = true;
   return placed;
+}
+
+[[gnu::noinline]] int send_when_there_is_room(Link& link, const Outbound& message) noexcept {
+  Sent sent;
+  wait_until([&]() noexcept { return op_of(jobrank_of(link), message); },
+             [&]() noexcept { return (sent = try_send(link, message, false)) != Sent::no; },
+             WaitCause::room);
+  if (sent == Sent::begins_batch) poll();
+  return 0;
 }
 
 }  // namespace
@@ -170,27 +186,11 @@ void receive_lanes() noexcept {
   register_request<on_lane_opened>(lane_opened);
 }
 
-bool may_have_room_local(Link& link) noexcept {
-  if (!links().pairs()) return true;
-  Outgoing& out = link.out[shm::requests];
-  const bool threaded = links().threaded();
-  BiasedLock::Hold hold;
-  if (threaded && !(hold = out.lock.try_lock(thread_number()))) return false;
-  const bool room = out.producer.has_room() ||
-                    ((link.open || open_link(link)) && links().find_room(link, shm::requests));
-  if (threaded) out.lock.unlock(hold);
-  return room;
-}
-
-int send_request_local(Link& link, const Outbound& message, bool immediate) noexcept {
+int send_request_to_neighbor(Link& link, const Outbound& message, bool immediate) noexcept {
   if (immediate) return try_send(link, message, true) == Sent::no ? 1 : 0;
-  const Outbound placed = with_payload_placed(link, message);
-  Sent sent;
-  wait_until([&]() noexcept { return op_of(jobrank_of(link), placed); },
-             [&]() noexcept { return (sent = try_send(link, placed, false)) != Sent::no; },
-             WaitCause::room);
-  if (sent == Sent::begins_batch) poll();
-  return 0;
+  if (to_be_placed(message)) [[unlikely]]
+    return send_when_there_is_room(link, with_payload_placed(link, message));
+  return send_when_there_is_room(link, message);
 }
 
 namespace {
@@ -221,16 +221,14 @@ KeptReplies& kept_replies() noexcept {
 
 }  // namespace
 
-void send_reply_local(Link& link, const Outbound& message) noexcept {
-  const Outbound placed = with_payload_placed(link, message);
-  if (try_send(link, placed, false) != Sent::no) return;
-  if (needs_slab(placed)) {
-    keep(link, placed);
-    return;
-  }
+void send_reply_to_neighbor(Link& link, const Outbound& message) noexcept {
+  if (to_be_placed(message)) [[unlikely]]
+    return send_reply_to_neighbor(link, with_payload_placed(link, message));
+  if (try_send(link, message, false) != Sent::no) return;
+  if (needs_slab(message)) return keep(link, message);
   // The reservation makes room certain; with shared rings a claim may only lose a race.
   Waiter waiter;
-  for (unsigned turns = 0; try_send(link, placed, false) == Sent::no; ++turns) {
+  for (unsigned turns = 0; try_send(link, message, false) == Sent::no; ++turns) {
     if (turns > 100'000'000U)
       fatal("no room for a reply to rank %u although it was reserved", jobrank_of(link));
     waiter.wait();

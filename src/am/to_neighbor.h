@@ -1,5 +1,5 @@
 #pragma once
-// Sending to a process of the neighborhood: every message, and waiting for room.
+// Messages to another process of the neighborhood: all of them, and waiting for room.
 
 #include <atomic>
 
@@ -11,14 +11,12 @@ namespace gex::am {
 /// Start-up only: members may open further lanes to this process.
 void receive_lanes() noexcept;
 
-/// may_have_room of a member of the neighborhood.
-bool may_have_room_local(Link& link) noexcept;
-/// send_request to a member of the neighborhood.
-int send_request_local(Link& link, const Outbound& message, bool immediate) noexcept;
+/// send_request by a link.
+int send_request_to_neighbor(Link& link, const Outbound& message, bool immediate) noexcept;
 
 /// Sends a reply, whose cell is reserved. A payload that finds no slab is kept in memory of this
 /// process, bounded by the requests the requester may have open, until one is free.
-void send_reply_local(Link& link, const Outbound& message) noexcept;
+void send_reply_to_neighbor(Link& link, const Outbound& message) noexcept;
 
 /// True while replies are kept.
 extern std::atomic<bool> any_kept;
