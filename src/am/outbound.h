@@ -55,10 +55,12 @@ Route route_back(const _gex_Token& token) noexcept;
 int send_request(Route route, const Outbound& message, bool immediate) noexcept;
 int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
 
-/// Sends a reply that names its endpoints, by `route_back`. Never waits for the requester.
-void send_reply(Route route, const Outbound& message) noexcept;
-/// Makes `message` the reply to the request that `token` names, and sends it.
-void send_reply(gex_Token_t token, Outbound& message) noexcept;
+/// Makes `message` the reply to the request that `token` names, and sends it by its `route_back`.
+/// Never waits for the requester.
+void send_reply(gex_Token_t token, Route route, Outbound& message) noexcept;
+inline void send_reply(gex_Token_t token, Outbound& message) noexcept {
+  send_reply(token, route_back(*token), message);
+}
 
 /// Describes what a message that finds no room waits for.
 Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept;

@@ -133,15 +133,13 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   message.slab = descriptor->slab;
   message.built = descriptor->in_conduit;
   message.payload_is_ours = !descriptor->client_buffer;
-  message.what.set_endpoints(descriptor->endpoints);
   if (descriptor->is_reply) {
     require_unanswered(*descriptor);
     close(*descriptor);
-    descriptor->token->may_reply = false;
-    message.what.set_reply();
-    send_reply(descriptor->route, message);
+    send_reply(descriptor->token, descriptor->route, message);
     return 0;
   }
+  message.what.set_endpoints(descriptor->endpoints);
   // A message to this process cannot fail, and its handler finds no request prepared.
   if (is_to_self(descriptor->route.jobrank)) close(*descriptor);
   // Sending may poll, and a handler run by that poll may prepare a reply, but no request.

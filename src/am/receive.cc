@@ -166,7 +166,7 @@ Found serve_message(Incoming& in) noexcept {
   }
   Copy copy;
   copy_out(copy, in, hold, header);
-  // The shortest way to send a short message (express.h) writes no size.
+  // A short message that has come the express way has no size.
   if (header.category() == Category::short_message) copy.header.size_buffer = 0;
   if (is_left)
     leave_to_client(assemble(copy, in), copy.number);

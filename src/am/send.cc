@@ -43,20 +43,16 @@ int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) no
   return send_request(route_to(jobrank), message, immediate);
 }
 
-void send_reply(Route route, const Outbound& message) noexcept {
+void send_reply(gex_Token_t token, Route route, Outbound& message) noexcept {
+  token->may_reply = false;
+  message.what.set_reply();
+  message.what.set_endpoints(token->header.endpoints().reversed());
   if (route.link != nullptr)
     send_reply_to_neighbor(*route.link, message);
   else if (!is_to_self(route.jobrank))
     send_reply_over_network(route.jobrank, message);
   else
     send_to_self(message);
-}
-
-void send_reply(gex_Token_t token, Outbound& message) noexcept {
-  token->may_reply = false;
-  message.what.set_reply();
-  message.what.set_endpoints(token->header.endpoints().reversed());
-  send_reply(route_back(*token), message);
 }
 
 }  // namespace gex::am

@@ -8,7 +8,6 @@
 #include "am/arrived.h"
 #include "am/cell_layout.h"
 #include "am/copy.h"
-#include "am/express.h"
 #include "am/internal.h"
 #include "am/kept_outbound.h"
 #include "am/observed.h"

@@ -58,9 +58,32 @@ std::byte* kept_buffer(bool reply) noexcept {
   return buffer;
 }
 
-void run(const Arrived& message, std::uint32_t number) noexcept {
+[[gnu::noinline, gnu::cold]] void run_otherwise(const Arrived& message,
+                                                std::uint32_t number) noexcept {
   const HandlersRun scope;
   run_handler(message, number);
+}
+
+/// Runs a client's handler: where it is there and calls are not observed, in few instructions, and
+/// in few stores. A sender's stores are what keeps its messages to others waiting in the store
+/// buffer.
+[[gnu::always_inline]] inline void run(const Arrived& message, std::uint32_t number) noexcept {
+  const MessageHeader& header = message.header;
+  const gex_EP_t endpoint = endpoint_at(header.endpoints().target_address());
+  const gex_AM_Fn_t function =
+      endpoint != nullptr ? endpoint->handlers[header.handler()].gex_fnptr : nullptr;
+  if (observed() || function == nullptr) [[unlikely]] {
+    // Only a copy has an address, so that the message itself need not lie in memory.
+    const Arrived copy = message;
+    return run_otherwise(copy, number);
+  }
+  _gex_Token token;
+  token.header = header;
+  token.may_reply = !header.is_reply();
+  token.endpoint = endpoint;
+  token.ring = nullptr;
+  const HandlersRun scope;
+  detail::call(function, &token, message);
 }
 
 /// The payload of a medium as its handler may have it: a copy, unless it is ours. `few`: room for a
@@ -80,6 +103,11 @@ void run(const Arrived& message, std::uint32_t number) noexcept {
 [[gnu::noinline]] void run_medium(const Outbound& message) noexcept {
   alignas(16) std::byte few[small_payload_bytes];
   run(arrived(message, handler_payload(message, few)), message.number);
+}
+
+[[gnu::noinline]] void run_long(const Outbound& message) noexcept {
+  if (message.size != 0) place(message);
+  run(arrived(message, message.destination), message.number);
 }
 
 /// Messages of the library's own that wait for their delivery.
@@ -105,17 +133,17 @@ void leave_to_poll(const Outbound& message) noexcept {
   want_deliveries();
 }
 
-void deliver(const Outbound& message) noexcept {
-  if (message.what.handler() < GEX_AM_INDEX_BASE) return leave_to_poll(message);
+[[gnu::always_inline]] inline void deliver(const Outbound& message) noexcept {
+  if (message.what.handler() < GEX_AM_INDEX_BASE) [[unlikely]]
+    return leave_to_poll(message);
   switch (message.what.category()) {
     case Category::short_message:
-      return run(arrived(message, nullptr), message.number);
+      return run({{message.what, gex_proc_.jobrank, 0}, message.args, nullptr, 0, nullptr},
+                 message.number);
     case Category::medium:
       return run_medium(message);
-    case Category::long_message: {
-      if (message.size != 0) place(message);
-      return run(arrived(message, message.destination), message.number);
-    }
+    case Category::long_message:
+      return run_long(message);
   }
 }
 
@@ -127,51 +155,12 @@ void deliver(const Outbound& message) noexcept {
   deliver(numbered);
 }
 
-/// As `run`, of a client's message where calls are not observed: in few instructions, and in fewer
-/// stores. A sender's stores are what keeps its messages to others waiting in the store buffer.
-[[gnu::always_inline]] inline void call_handler(const Arrived& message) noexcept {
-  const MessageHeader& header = message.header;
-  const gex_EP_t endpoint = endpoint_at(header.endpoints().target_address());
-  const gex_AM_Fn_t function =
-      endpoint != nullptr ? endpoint->handlers[header.handler()].gex_fnptr : nullptr;
-  if (function == nullptr) [[unlikely]] {
-    const Arrived copy = message;
-    return run(copy, 0);
-  }
-  _gex_Token token;
-  token.header = header;
-  token.may_reply = !header.is_reply();
-  token.endpoint = endpoint;
-  token.ring = nullptr;
-  const HandlersRun scope;
-  detail::call(function, &token, message);
-}
-[[gnu::noinline]] void call_medium(const Outbound& message) noexcept {
-  alignas(16) std::byte few[small_payload_bytes];
-  call_handler(arrived(message, handler_payload(message, few)));
-}
-
-/// Messages that are more than a call of a client's handler: observed, long, or the library's own.
-[[gnu::noinline]] void send_otherwise(const Outbound& message) noexcept {
-  if (traced()) [[unlikely]]
-    return deliver_recorded(message);
-  deliver(message);
-}
-
 }  // namespace
 
 void send_to_self(const Outbound& message) noexcept {
-  const MessageWhat what = message.what;
-  if (observed() || what.handler() < GEX_AM_INDEX_BASE) [[unlikely]]
-    return send_otherwise(message);
-  switch (what.category()) {
-    case Category::short_message:
-      return call_handler({{what, gex_proc_.jobrank, 0}, message.args, nullptr, 0, nullptr});
-    case Category::medium:
-      return call_medium(message);
-    case Category::long_message:
-      return send_otherwise(message);
-  }
+  if (traced()) [[unlikely]]
+    return deliver_recorded(message);
+  deliver(message);
 }
 
 bool deliver_own() noexcept {

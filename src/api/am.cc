@@ -250,8 +250,9 @@ int general_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* 
                          unsigned numargs, const gex_AM_Arg_t* args) noexcept {
   return in_call(Call::reply_medium, [=](auto& call) noexcept {
     check_reply(call, token, handler, flags, medium_flags);
-    call.transfers(token->header.source, nbytes);
-    require_size(call, nbytes, am::max_medium(token->header.source));
+    const am::Route route = am::route_back(*token);
+    call.transfers(route.jobrank, nbytes);
+    require_size(call, nbytes, am::max_medium(route));
     if (call.is_checked()) {
       check_local_completion(call, lc_opt, /*reply=*/true);
       check_source(call, source_addr, nbytes, flags);
@@ -260,7 +261,7 @@ int general_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* 
     const OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
     message.payload = payload.get();
     message.size = nbytes;
-    am::send_reply(token, message);
+    am::send_reply(token, route, message);
     complete_locally(lc_opt);
     return 0;
   });
