@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "am/cells.h"
 #include "am/copy.h"
 #include "am/links.h"
 #include "am/message.h"

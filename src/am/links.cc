@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "am/cell_layout.h"
 #include "base/error.h"
 #include "base/os_process_fence.h"
 #include "base/spin_lock.h"
@@ -86,7 +85,6 @@ void Links::set_up() {
   count_ = neighborhood.size();
   pairs_ = neighborhood.has_pair_rings();
   threaded_ = self.threaded;
-  owed_ = std::vector<std::atomic<std::uint32_t>>(count_);
   if (threaded_) os::enable_process_fence();
   set_up_lane(first_, 0);
   for (const shm::Direction direction : {shm::requests, shm::replies}) {
@@ -116,12 +114,6 @@ void Links::set_marks() noexcept {
 Link* Links::to_otherwise(gex_Rank_t jobrank) noexcept {
   if (jobrank >= first_.by_jobrank.size()) return nullptr;
   return pairs() ? own_lane().own->by_jobrank[jobrank] : first_.by_jobrank[jobrank];
-}
-
-int wake_consumer(Link& link, shm::Direction direction) noexcept {
-  shm::mark_of(link.out[direction].cells).take();
-  link.waiters->ring();
-  return 0;
 }
 
 /// The lane, set up; null with errno if it cannot be mapped. Under the mutex.
@@ -214,118 +206,6 @@ void Links::expect_requests(std::uint32_t number, gex_Rank_t source) noexcept {
   connect(*lane, number, shm::replies, member);
   set_up_incoming(in, neighborhood.ring(number, shm::requests, member, neighborhood.local_index()));
   poll_further(*lane, number, in);
-}
-
-namespace {
-
-/// After so many messages to a member the sender looks for room again, and polls. A sender that did
-/// not poll before it ran out of room would leave its peer's messages where they are until then;
-/// the peer, out of room, would take one after the other while it is written, and the two would
-/// take turns instead of working at the same time.
-constexpr std::uint32_t batch = 32;
-static_assert(batch < shm::pair_shape.reply_window);
-
-/// Takes the cells of a batch from the core that has read them, all at once. Otherwise the sender's
-/// stores would wait for one after the other: they leave the store buffer in order, and so do those
-/// of the client between two messages.
-void fetch_for_writing(const Outgoing& out) noexcept {
-  constexpr std::uint32_t mask = shm::pair_shape.cells - 1;
-  const std::uint32_t first = out.producer.next();
-  // As much of each slot as the last message has used.
-  const shm::Cell& last = out.cells[(first - 1) & mask];
-  const std::size_t used =
-      used_of_slot({{static_cast<std::uint32_t>(last.ready.load(std::memory_order_relaxed) >> 32)},
-                    0,
-                    last.size_buffer});
-  for (std::uint32_t i = 0; i < out.producer.room(); ++i) {
-    const std::uint32_t place = (first + i) & mask;
-    prefetch_for_write(&out.cells[place]);
-    for (std::size_t at = 0; at < used; at += cache_line)
-      prefetch_for_write(out.slots[place].bytes + at);
-  }
-}
-
-}  // namespace
-
-bool Links::claim_request_credit(Claim& claim) noexcept {
-  const std::uint32_t sent = requests_sent_.fetch_add(1, std::memory_order_relaxed);
-  const std::uint32_t answered = first_.incoming[shm::replies].taken();
-  const Process& self = process();
-  const std::uint32_t unanswered = self.neighborhood.unanswered_of(self.neighborhood.local_index())
-                                       .load(std::memory_order_relaxed);
-  if (sent - answered - unanswered < shm::shared_shape.reply_window) {
-    claim.begins_batch = sent % batch == 0;
-    return true;
-  }
-  requests_sent_.fetch_sub(1, std::memory_order_relaxed);
-  return false;
-}
-
-bool Links::find_room(Link& link, shm::Direction direction) noexcept {
-  Outgoing& out = link.out[direction];
-  auto& producer = out.producer;
-  const bool found = direction == shm::requests ? producer.find_request_room(link.answers->taken())
-                                                : producer.find_reply_room();
-  if (!found) return false;
-  // Where nothing is under way the member waits for each message, and reads its cell ahead of it.
-  const bool is_stream =
-      producer.room() <
-      (direction == shm::requests ? shm::pair_shape.reply_window : shm::pair_shape.cells);
-  producer.use_at_most(batch);
-  if (is_stream) fetch_for_writing(out);
-  return true;
-}
-
-bool Links::claim_shared(Outgoing& out, shm::Direction direction, Claim& claim) noexcept {
-  if (direction == shm::requests && !claim_request_credit(claim)) return false;
-  if (!shm::claim_shared(*out.producer.control(), shm::shared_shape, claim.sequence)) {
-    if (direction == shm::requests) requests_sent_.fetch_sub(1, std::memory_order_relaxed);
-    return false;
-  }
-  claim.is_in(out, shm::shared_shape);
-  order_through_peer_ends(&claim.cell->ready);
-  return true;
-}
-
-void Links::publish(Outgoing& out, const Claim& claim, MessageWhat what) noexcept {
-  if (pairs()) {
-    out.producer.publish(claim.cell->ready, what.word);
-    return;
-  }
-  // Another thread of this process may claim the cell next, when its consumer has given it back.
-  order_through_peer_begins(&claim.cell->ready);
-  shm::publish_shared<shm::StdAtomics>(claim.cell->ready, claim.sequence, what.word);
-}
-
-void Links::request_unanswered(Incoming& in, BiasedLock::Hold hold, gex_Rank_t source) noexcept {
-  if (pairs()) [[likely]] {
-    // Relaxed, all of it: the count carries no data; the requester only learns that no reply will
-    // come.
-    const std::uint32_t count = !threaded_ ? ++in.unanswered_of_home[0]
-                                : hold.is_biased()
-                                    ? ++in.unanswered_of_home[hold.place()]
-                                    : in.unanswered.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (!shm::pair_shape.is_published(count)) return;
-    if (threaded_)
-      in.control->unanswered.fetch_add(shm::pair_shape.release_lag, std::memory_order_relaxed);
-    else
-      in.control->unanswered.store(count, std::memory_order_relaxed);
-    in.to_source->waiters->ring();
-    return;
-  }
-  const std::uint32_t member = process().neighborhood.local_index_of(source);
-  shm::owe<shm::StdAtomics>(owed_[member], owes_);
-}
-
-void Links::flush_unanswered() noexcept {
-  shm::report_owed<shm::StdAtomics>(
-      owes_, static_cast<std::uint32_t>(owed_.size()),
-      [this](std::uint32_t member) -> std::atomic<std::uint32_t>& { return owed_[member]; },
-      [](std::uint32_t member, std::uint32_t count) {
-        const shm::Neighborhood& neighborhood = process().neighborhood;
-        neighborhood.unanswered_of(member).fetch_add(count, std::memory_order_relaxed);
-        neighborhood.waiters_bell(member).ring();
-      });
 }
 
 }  // namespace gex::am

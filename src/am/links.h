@@ -116,32 +116,6 @@ class Links {
   /// mapped.
   void expect_requests(std::uint32_t lane, gex_Rank_t source) noexcept;
 
-  /// Claims a cell for a request or a reply; false if there is no room now. With pair rings in PAR
-  /// the caller holds the direction's lock until it has published.
-  bool claim(Link& link, shm::Direction direction, Claim& claim) noexcept {
-    Outgoing& out = link.out[direction];
-    if (!pairs()) [[unlikely]]
-      return claim_shared(out, direction, claim);
-    if (!out.producer.has_room()) {
-      if (!find_room(link, direction)) return false;
-      claim.begins_batch = true;
-    }
-    claim.sequence = out.producer.next();
-    claim.is_in(out, shm::pair_shape);
-    return true;
-  }
-  /// Publishes it; `what` as in MessageHeader.
-  void publish(Outgoing& out, const Claim& claim, MessageWhat what) noexcept;
-
-  /// The request that arrived over `ring` from `source` has ended without a reply. `hold`: how the
-  /// calling thread held the ring's lock when it took the message; none: it did not, or has no
-  /// lock.
-  void request_unanswered(Incoming& ring, BiasedLock::Hold hold, gex_Rank_t source) noexcept;
-  /// Shared rings: passes on what `request_unanswered` has counted.
-  void report_unanswered() noexcept {
-    if (owes_.load(std::memory_order_relaxed)) flush_unanswered();
-  }
-
  private:
   Link* to_otherwise(gex_Rank_t jobrank) noexcept;
   [[gnu::cold]] void enter(ThreadRecord& thread) noexcept;
@@ -152,12 +126,6 @@ class Links {
                std::uint32_t member);
   void set_up_incoming(Incoming& in, const shm::Ring& ring) noexcept;
   void poll_further(RingLane& lane, std::uint32_t number, Incoming& in) noexcept;
-  void flush_unanswered() noexcept;
-  /// Reads how much room there is in a pair ring, of which it takes a batch; false if there is none
-  /// now.
-  bool find_room(Link& link, shm::Direction direction) noexcept;
-  bool claim_shared(Outgoing& out, shm::Direction direction, Claim& claim) noexcept;
-  bool claim_request_credit(Claim& claim) noexcept;
   Incoming& incoming(RingLane& lane, shm::Direction direction, std::uint32_t member) noexcept;
 
   bool pairs_ = false;
@@ -167,16 +135,7 @@ class Links {
   RingLane first_;
   PolledLanes<shm::StdAtomics, RingLane, shm::max_lanes> lanes_;  ///< those that are mapped here
   std::mutex mutex_;  ///< of lanes that are set up or polled from now on
-  /// Shared rings: requests sent by this process, and the account of those that it must report as
-  /// ended without a reply, by member.
-  std::atomic<std::uint32_t> requests_sent_{0};
-  std::vector<std::atomic<std::uint32_t>> owed_;
-  std::atomic<bool> owes_{false};
 };
-
-/// The mark of the ring was set when a message had been published in it: threads of the member may
-/// sleep. Returns 0, with which calls end that have sent a message.
-[[gnu::cold, gnu::noinline]] int wake_consumer(Link& link, shm::Direction direction) noexcept;
 
 extern Immortal<Links> the_links;
 inline Links& links() noexcept {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <memory>
 
+#include "am/cells.h"
 #include "am/deliver.h"
 #include "am/links.h"
 #include "am/network.h"
@@ -33,7 +34,7 @@ bool deliver_set_aside() noexcept {
       continue;
     }
     if (message->keeps_slab) release_slab(header, *arrived.ring);
-    if (unanswered) links().request_unanswered(*arrived.ring, BiasedLock::Hold(), header.source);
+    if (unanswered) request_unanswered(*arrived.ring, BiasedLock::Hold(), header.source);
   }
   return !due.empty();
 }
@@ -100,7 +101,7 @@ bool poll_rings(std::uint32_t quiet) noexcept {
   for (std::uint32_t i = quiet; i < watched; ++i)
     if (i == quiet || gex_inbox_seems_full_(&lane.inboxes[i]) != 0)
       any |= deliver_from_ring(lane.incoming[i]);
-  links().report_unanswered();
+  report_unanswered();
   return any;
 }
 

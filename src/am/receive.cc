@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "am/cell_layout.h"
+#include "am/cells.h"
 #include "am/copy.h"
 #include "am/deliver.h"
 #include "am/internal.h"
@@ -141,7 +142,7 @@ bool deliver_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) no
   } else {
     unanswered = deliver_large(in, hold, header);
   }
-  if (unanswered) links().request_unanswered(in, hold, header.source);
+  if (unanswered) request_unanswered(in, hold, header.source);
   return true;
 }
 
@@ -171,7 +172,7 @@ Found serve_message(Incoming& in) noexcept {
   if (is_left)
     leave_to_client(assemble(copy, in), copy.number);
   else if (deliver_copy(copy, in))
-    links().request_unanswered(in, hold, header.source);
+    request_unanswered(in, hold, header.source);
   return Found::delivered;
 }
 

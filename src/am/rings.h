@@ -83,19 +83,4 @@ struct Link {
   bool open = false;
 };
 
-/// A cell that may be written, then published.
-struct Claim {
-  shm::Cell* cell;
-  shm::Slot* slot;
-  std::uint32_t sequence;
-  bool begins_batch = false;  ///< the first after the room was read
-
-  /// The cell of its sequence in a ring.
-  void is_in(const Outgoing& out, const shm::RingShape& shape) noexcept {
-    const std::uint32_t index = sequence & (shape.cells - 1);
-    cell = &out.cells[index];
-    slot = &out.slots[index];
-  }
-};
-
 }  // namespace gex::am

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "am/cells.h"
 #include "am/links.h"
 #include "am/network.h"
 #include "am/receive.h"
@@ -80,7 +81,7 @@ Served serve() noexcept {
   for_each_ring([&](std::uint32_t lane, std::uint32_t place, Incoming& in) noexcept {
     serve_ring(watches.of[lane][place], in, served);
   });
-  links().report_unanswered();
+  report_unanswered();
   if (any_kept.load(std::memory_order_relaxed)) {
     served.progressed |= flush_kept_replies();
     served.pending = true;

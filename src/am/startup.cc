@@ -1,5 +1,6 @@
 #include "am/startup.h"
 
+#include "am/cells.h"
 #include "am/deferred_send.h"
 #include "am/links.h"
 #include "am/network.h"
@@ -15,6 +16,7 @@ namespace gex::am {
 void start() {
   start_thread_messages();
   links().set_up();
+  set_up_cells();
   receive_lanes();
   set_up_network();
   register_deliverer(deliver_messages);

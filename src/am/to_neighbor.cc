@@ -7,6 +7,7 @@
 
 #include "am/arrived.h"
 #include "am/cell_layout.h"
+#include "am/cells.h"
 #include "am/copy.h"
 #include "am/internal.h"
 #include "am/kept_outbound.h"
@@ -86,20 +87,19 @@ enum class Sent {
 /// one.
 [[gnu::always_inline]] inline Sent send_cell(Link& link, shm::Direction direction,
                                              const Outbound& message) noexcept {
-  Links& all = links();
   Claim claim;
-  if (!all.claim(link, direction, claim)) return Sent::no;
+  if (!claim_cell(link, direction, claim)) return Sent::no;
   if (to_be_placed(message)) place(link, message);
   write(claim, message);
   if (under_tsan && message.slab != no_slab) link.slabs->hand_over(message.slab);
   const Tick at = traced() ? ticks() : 0;
-  all.publish(link.out[direction], claim, message.what);
+  publish_cell(link.out[direction], claim, message.what);
   if (shm::mark_of(link.out[direction].cells).is_set()) [[unlikely]]
     wake_consumer(link, direction);
   if (link.bell != nullptr && !runs_client_code(message.what.handler())) link.bell->ring();
   if (traced()) [[unlikely]]
     record_sent(jobrank_of(link), message, number_in_lane(link.lane, claim.sequence),
-                all.pairs() ? 0 : trace::by_shared_ring, at);
+                links().pairs() ? 0 : trace::by_shared_ring, at);
   return claim.begins_batch ? Sent::begins_batch : Sent::yes;
 }
 
