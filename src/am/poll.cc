@@ -109,6 +109,8 @@ bool poll_rings(std::uint32_t quiet) noexcept {
 
 bool deliver_messages(std::uint32_t quiet) noexcept {
   bool progressed = poll_rings(quiet);
+  // All of the rest is wanted while there may be some (want_deliveries).
+  if (!are_deliveries_wanted()) return progressed;
   if (process().conduit != nullptr) progressed |= poll_network();
   if (any_kept.load(std::memory_order_relaxed)) [[unlikely]]
     progressed |= flush_kept_replies();

@@ -44,7 +44,7 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
       std::min(arguments.most_payload, limit_of(route, descriptor.is_reply, arguments));
   descriptor.size = size;
   descriptor.slab = no_slab;
-  descriptor.in_conduit = false;
+  descriptor.built = false;
   descriptor.client_buffer = arguments.client_buffer != nullptr;
   if (descriptor.client_buffer) {
     descriptor.address = const_cast<void*>(arguments.client_buffer);
@@ -69,7 +69,7 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
   } else if (!is_to_self(route.jobrank)) {
     if (void* const place = begin_building(route.jobrank, descriptor.is_reply, size)) {
       descriptor.address = place;
-      descriptor.in_conduit = true;
+      descriptor.built = true;
       return true;
     }
   }
@@ -131,7 +131,7 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   const OnHost payload(descriptor->address, message.size);
   message.payload = payload.get();
   message.slab = descriptor->slab;
-  message.built = descriptor->in_conduit;
+  message.built = descriptor->built;
   message.payload_is_ours = !descriptor->client_buffer;
   if (descriptor->is_reply) {
     require_unanswered(*descriptor);
@@ -155,7 +155,7 @@ void require_unanswered(const _gex_AM_SrcDesc& descriptor) noexcept {
 
 void cancel(gex_AM_SrcDesc_t descriptor) noexcept {
   if (descriptor->slab != no_slab) descriptor->route.link->slabs->release(descriptor->slab);
-  if (descriptor->in_conduit)
+  if (descriptor->built)
     end_building(descriptor->route.jobrank, descriptor->is_reply, descriptor->address);
   close(*descriptor);
 }

@@ -35,7 +35,7 @@ inline void open_express(_gex_AM_SrcDesc& descriptor, Route route, Endpoints end
   descriptor.is_reply = false;
   descriptor.is_long = false;
   descriptor.client_buffer = false;
-  descriptor.in_conduit = false;
+  descriptor.built = false;
   descriptor.arg_count = static_cast<std::uint8_t>(arg_count);
   descriptor.endpoints = endpoints;
   descriptor.flags = flags;

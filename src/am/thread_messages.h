@@ -27,7 +27,7 @@ struct _gex_AM_SrcDesc {
   bool is_reply = false;
   bool is_long = false;
   bool client_buffer = false;
-  bool in_conduit = false;  ///< `address` is a place of the network's (am/network.h)
+  bool built = false;  ///< `address` is a place of the network's (begin_building)
   std::uint8_t arg_count = 0;
   gex::Endpoints endpoints{};
   gex_Flags_t flags = 0;   ///< given to Prepare

@@ -139,6 +139,9 @@ inline void want_deliveries() noexcept {
 inline void unwant_deliveries() noexcept {
   __atomic_fetch_sub(&detail::watched.deliveries_wanted, 1, __ATOMIC_RELAXED);
 }
+inline bool are_deliveries_wanted() noexcept {
+  return __atomic_load_n(&detail::watched.deliveries_wanted, __ATOMIC_RELAXED) != 0;
+}
 
 /// One round of progress. Not in handlers.
 [[gnu::always_inline]] inline bool poll() noexcept {
