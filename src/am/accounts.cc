@@ -14,14 +14,15 @@ void Accounts::start(const Division& division, std::uint32_t ranks) {
   borrowable_.store(division.bank, std::memory_order_relaxed);
 }
 
-void Accounts::add_loans(gex_Rank_t jobrank, Credits& credits, net::Channel channel,
-                         Terms& terms) noexcept {
+void Accounts::add_loans(Account peer, net::Channel channel, Terms& terms) noexcept {
+  const auto [jobrank, credits] = peer;
   terms.lent = lender_.take_unreported(jobrank) & Lender::max_per_message;
   terms.returned = credits.take_returned(Lender::max_per_message) & Lender::max_per_message;
   terms.starved = channel == net::request_channel && credits.take_starved() && may_borrow(jobrank);
 }
 
-void Accounts::restore(gex_Rank_t jobrank, Credits& credits, const Report& report) noexcept {
+void Accounts::restore(Account peer, const Report& report) noexcept {
+  const auto [jobrank, credits] = peer;
   if (report.credits != 0 && credits.owe_again(report.credits))
     defer_update({.jobrank = jobrank, .answers = false});
   const Terms& terms = report.terms;
@@ -30,8 +31,8 @@ void Accounts::restore(gex_Rank_t jobrank, Credits& credits, const Report& repor
   if (terms.starved) credits.mark_starved();
 }
 
-const char* Accounts::accept_loans(gex_Rank_t source, Credits& credits,
-                                   const Terms& terms) noexcept {
+const char* Accounts::accept_loans(Account peer, const Terms& terms) noexcept {
+  const auto [source, credits] = peer;
   if (!lender_.lends()) return "it lends credits in a job that lends none";
   if (terms.lent != 0) {
     const std::uint32_t borrowed = take_borrowable(terms.lent);
@@ -46,11 +47,10 @@ const char* Accounts::accept_loans(gex_Rank_t source, Credits& credits,
   return nullptr;
 }
 
-void Accounts::return_unused(gex_Rank_t jobrank) noexcept {
-  Credits& credits = of(jobrank);
-  const std::uint32_t given_up = credits.give_up_borrowed();
+void Accounts::return_unused(Account peer) noexcept {
+  const std::uint32_t given_up = peer.credits.give_up_borrowed();
   borrowable_.fetch_add(given_up, std::memory_order_relaxed);
-  credits.return_later(given_up);
+  peer.credits.return_later(given_up);
 }
 
 /// Returns true if this process may borrow from a peer: if it has borrowed all that it may, it

@@ -38,6 +38,12 @@ struct CreditUpdate {
   bool operator==(const CreditUpdate&) const = default;
 };
 
+/// The account with one peer.
+struct Account {
+  gex_Rank_t jobrank;
+  Credits& credits;
+};
+
 class Accounts {
  public:
   /// Start-up only.
@@ -45,32 +51,30 @@ class Accounts {
 
   std::size_t ranks() const noexcept { return credits_.size(); }
 
-  /// The credits of a peer, which start with the first message to it or from it.
-  Credits& of(gex_Rank_t jobrank) noexcept {
+  /// The account with a peer, whose credits start with the first message to it or from it.
+  Account with(gex_Rank_t jobrank) noexcept {
     Credits& credits = credits_[jobrank];
     if (!credits.is_started()) [[unlikely]]
       if (credits.start(division_.share, division_.max)) met_.add(jobrank);
-    return credits;
+    return {jobrank, credits};
   }
 
   /// Takes what the next message to a peer reports, `terms` among it.
-  Report take_report(gex_Rank_t jobrank, Credits& credits, net::Channel channel,
-                     const Terms& terms) noexcept {
-    Report report{credits.take_owed(), terms};
-    if (lender_.lends()) add_loans(jobrank, credits, channel, report.terms);
+  Report take_report(Account peer, net::Channel channel, const Terms& terms) noexcept {
+    Report report{peer.credits.take_owed(), terms};
+    if (lender_.lends()) add_loans(peer, channel, report.terms);
     return report;
   }
   /// Restores a report whose message was not sent.
-  void restore(gex_Rank_t jobrank, Credits& credits, const Report& report) noexcept;
+  void restore(Account peer, const Report& report) noexcept;
 
   /// Applies what a peer reports. Returns null, or why no peer can report that.
-  [[nodiscard]] const char* accept(gex_Rank_t source, Credits& credits,
-                                   const Report& report) noexcept {
-    if (report.credits != 0 && !credits.accept(report.credits))
+  [[nodiscard]] const char* accept(Account peer, const Report& report) noexcept {
+    if (report.credits != 0 && !peer.credits.accept(report.credits))
       return "it gives back more credits than it has";
     if (report.terms == Terms{}) [[likely]]
       return nullptr;
-    return accept_loans(source, credits, report.terms);
+    return accept_loans(peer, report.terms);
   }
   /// Lends to a peer that is starved. Where nothing is left to be lent, returns the one that is to
   /// be asked for credits which it does not use, else `Lender::no_peer`.
@@ -82,15 +86,13 @@ class Accounts {
 
   /// A request of the peer's has ended without a reply. Returns true if a message of its own is to
   /// report that.
-  bool owe(gex_Rank_t jobrank, Credits& credits) noexcept {
-    return credits.owe() || has_unreported(jobrank);
-  }
+  bool owe(Account peer) noexcept { return peer.credits.owe() || has_unreported(peer.jobrank); }
   /// Returns true if that is still so: another thread's message may have reported it.
-  bool owes_message(gex_Rank_t jobrank) noexcept {
-    return of(jobrank).owes_enough() || has_unreported(jobrank);
+  bool owes_message(Account peer) const noexcept {
+    return peer.credits.owes_enough() || has_unreported(peer.jobrank);
   }
   /// Has a peer's unused credits reported to it as returned: the answer to its question for them.
-  void return_unused(gex_Rank_t jobrank) noexcept;
+  void return_unused(Account peer) noexcept;
 
   bool has_updates() const noexcept { return has_updates_.load(std::memory_order_relaxed); }
   /// The oldest one.
@@ -100,8 +102,8 @@ class Accounts {
   bool has_unreported(gex_Rank_t jobrank) const noexcept {
     return lender_.lends() && lender_.has_unreported(jobrank);
   }
-  void add_loans(gex_Rank_t jobrank, Credits& credits, net::Channel channel, Terms& terms) noexcept;
-  const char* accept_loans(gex_Rank_t source, Credits& credits, const Terms& terms) noexcept;
+  void add_loans(Account peer, net::Channel channel, Terms& terms) noexcept;
+  const char* accept_loans(Account peer, const Terms& terms) noexcept;
   bool may_borrow(gex_Rank_t jobrank) noexcept;
   std::uint32_t take_borrowable(std::uint32_t count) noexcept;
   bool defer_update(const CreditUpdate& update) noexcept;

@@ -74,18 +74,18 @@ bool is_credit_message(const Outbound& message) noexcept {
 
 /// Gives the conduit a message, with what there is to be reported to its receiver; false if there
 /// is no room for it now.
-bool give_to_conduit(net::Channel channel, gex_Rank_t jobrank, Credits& credits,
-                     const Outbound& message, const Terms& terms = {}) noexcept {
+bool give_to_conduit(net::Channel channel, Account peer, const Outbound& message,
+                     const Terms& terms = {}) noexcept {
   Network& self = network();
   const CancellationDisabled uncancelled(reaches_cancellation_points());
-  const Report report = self.accounts.take_report(jobrank, credits, channel, terms);
+  const Report report = self.accounts.take_report(peer, channel, terms);
   WireMessage wire(message, gex_proc_.jobrank, report.credits, report.terms);
   if (traced()) [[unlikely]] {
-    if (send_recorded(channel, jobrank, message, wire)) return true;
-  } else if (self.conduit->send(channel, jobrank, wire.pieces, wire.count) == net::sent) {
+    if (send_recorded(channel, peer.jobrank, message, wire)) return true;
+  } else if (self.conduit->send(channel, peer.jobrank, wire.pieces, wire.count) == net::sent) {
     return true;
   }
-  self.accounts.restore(jobrank, credits, report);
+  self.accounts.restore(peer, report);
   return false;
 }
 
@@ -97,11 +97,10 @@ Outbound make_credit_message() noexcept {
 }
 
 /// Waits for the conduit, polling replies only, if it must.
-void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& terms) noexcept {
+void send_reply_with(Account peer, const Outbound& message, const Terms& terms) noexcept {
   const CancellationDisabled uncancelled(reaches_cancellation_points());
-  Credits& credits = network().accounts.of(jobrank);
   Waiter waiter;
-  while (!give_to_conduit(net::reply_channel, jobrank, credits, message, terms)) {
+  while (!give_to_conduit(net::reply_channel, peer, message, terms)) {
     network().conduit->poll(1U << net::reply_channel, 16);
     waiter.wait();
   }
@@ -109,8 +108,8 @@ void send_reply_with(gex_Rank_t jobrank, const Outbound& message, const Terms& t
 
 /// Gives credits back in a message of their own, unless another thread's message has taken them. It
 /// takes the reply place of one of the requests it stands for, so there is room for it.
-void give_back(gex_Rank_t jobrank) noexcept {
-  if (network().accounts.owes_message(jobrank)) send_reply_with(jobrank, make_credit_message(), {});
+void give_back(Account peer) noexcept {
+  if (network().accounts.owes_message(peer)) send_reply_with(peer, make_credit_message(), {});
 }
 
 /// Lends credits, or asks another peer for those that it does not use. Room for the question and
@@ -118,23 +117,32 @@ void give_back(gex_Rank_t jobrank) noexcept {
 /// request tries again.
 [[gnu::cold]] void lend(gex_Rank_t starved) noexcept {
   Accounts& accounts = network().accounts;
-  const std::uint32_t peer = accounts.lend(starved);
-  if (peer == Lender::no_peer) return;
-  if (!give_to_conduit(net::reply_channel, peer, accounts.of(peer), make_credit_message(),
+  const std::uint32_t asked = accounts.lend(starved);
+  if (asked == Lender::no_peer) return;
+  if (!give_to_conduit(net::reply_channel, accounts.with(asked), make_credit_message(),
                        {.asks = true}))
-    accounts.not_asked(peer);
+    accounts.not_asked(asked);
 }
 
 [[gnu::cold]] void send_updates() noexcept {
   Accounts& accounts = network().accounts;
   while (const std::optional<CreditUpdate> update = accounts.take_update()) {
+    const Account peer = accounts.with(update->jobrank);
     if (!update->answers) {
-      give_back(update->jobrank);
+      give_back(peer);
       continue;
     }
-    accounts.return_unused(update->jobrank);
-    send_reply_with(update->jobrank, make_credit_message(), {.answers = true});
+    accounts.return_unused(peer);
+    send_reply_with(peer, make_credit_message(), {.answers = true});
   }
+}
+
+/// The handler of a message from a peer has returned. `unanswered`: of a request, without a reply.
+void message_handled(Account peer, const MessageHeader& header, bool unanswered) noexcept {
+  // A reply answers one request. Its credit comes back only now, because until its handler has
+  // returned it takes a place at this process.
+  if (header.is_reply()) peer.credits.restore();
+  if (unanswered && network().accounts.owe(peer)) give_back(peer);
 }
 
 [[noreturn, gnu::cold]] void refuse(std::uint32_t source, const char* why) noexcept {
@@ -189,11 +197,11 @@ std::size_t network_packed_limit() noexcept {
 
 int send_request_over_network(gex_Rank_t jobrank, const Outbound& message,
                               bool immediate) noexcept {
-  Credits& credits = network().accounts.of(jobrank);
+  const Account peer = network().accounts.with(jobrank);
   const auto attempt = [&]() noexcept {
-    if (!message.built && !credits.take()) return false;
-    if (give_to_conduit(net::request_channel, jobrank, credits, message)) return true;
-    if (!message.built) credits.restore();
+    if (!message.built && !peer.credits.take()) return false;
+    if (give_to_conduit(net::request_channel, peer, message)) return true;
+    if (!message.built) peer.credits.restore();
     return false;
   };
   if (attempt()) return 0;
@@ -207,7 +215,7 @@ void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexce
   if (self.conduit == nullptr || self.conduit->buffer == nullptr) return nullptr;
   // More goes ahead as a put, which may need the credit for itself.
   if (size > network_packed_limit()) return nullptr;
-  Credits& credits = self.accounts.of(jobrank);
+  Credits& credits = self.accounts.with(jobrank).credits;
   // A reply's place goes with the request that it answers.
   if (!is_reply && !credits.take()) return nullptr;
   const net::Channel channel = is_reply ? net::reply_channel : net::request_channel;
@@ -221,11 +229,11 @@ void end_building(gex_Rank_t jobrank, bool is_reply, void* place) noexcept {
   Network& self = network();
   const CancellationDisabled uncancelled(reaches_cancellation_points());
   self.conduit->release(place);
-  if (!is_reply) self.accounts.of(jobrank).restore();
+  if (!is_reply) self.accounts.with(jobrank).credits.restore();
 }
 
 void send_reply_over_network(gex_Rank_t jobrank, const Outbound& message) noexcept {
-  send_reply_with(jobrank, message, {});
+  send_reply_with(network().accounts.with(jobrank), message, {});
 }
 
 void deliver_from_network(std::uint32_t source, net::Channel channel, const void* message,
@@ -234,8 +242,8 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   if (source >= self.accounts.ranks()) fatal("a message names rank %u as its source", source);
   WireArrival arrival;
   if (const char* why = read_message(source, channel, message, size, arrival)) refuse(source, why);
-  Credits& credits = self.accounts.of(source);
-  if (const char* why = self.accounts.accept(source, credits, {arrival.credits, arrival.terms}))
+  const Account peer = self.accounts.with(source);
+  if (const char* why = self.accounts.accept(peer, {arrival.credits, arrival.terms}))
     refuse(source, why);
   if (arrival.terms.starved) [[unlikely]]
     lend(source);
@@ -243,23 +251,17 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
 
   const Arrived& arrived = arrival.message;
   const MessageHeader& header = arrived.header;
-  if (header.is_reply() && !credits.any_out()) refuse(source, "a reply to no request");
+  if (header.is_reply() && !peer.credits.any_out()) refuse(source, "a reply to no request");
   require_receivable(source, arrived);
   if (arrival.to_place != nullptr && arrived.size != 0)
     copy_memory(arrived.payload, arrival.to_place, arrived.size);
   if (in_progress_thread() && runs_client_code(header.handler())) [[unlikely]]
     return leave_to_client(arrived, arrival.number);
-  network_message_handled(header, run_handler<Sender::any>(arrived, arrival.number));
+  message_handled(peer, header, run_handler<Sender::any>(arrived, arrival.number));
 }
 
 void network_message_handled(const MessageHeader& header, bool unanswered) noexcept {
-  Accounts& accounts = network().accounts;
-  const gex_Rank_t source = header.source;
-  Credits& credits = accounts.of(source);
-  // A reply answers one request. Its credit comes back only now, because until its handler has
-  // returned it takes a place at this process.
-  if (header.is_reply()) credits.restore();
-  if (unanswered && accounts.owe(source, credits)) give_back(source);
+  message_handled(network().accounts.with(header.source), header, unanswered);
 }
 
 namespace {

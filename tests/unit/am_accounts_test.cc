@@ -15,18 +15,18 @@ class AccountsTest : public testing::Test {
     for (Accounts& accounts : all) accounts.start({.share = 2, .max = 10, .bank = 9}, 3);
   }
   Accounts& of(gex_Rank_t rank) { return all[rank]; }
-  Credits& credits(gex_Rank_t rank) { return all[rank].of(1 - rank); }
+  Account peer(gex_Rank_t rank) { return all[rank].with(1 - rank); }
 
   Report report_of(gex_Rank_t sender, const Terms& terms = {}) {
-    return of(sender).take_report(1 - sender, credits(sender), net::request_channel, terms);
+    return of(sender).take_report(peer(sender), net::request_channel, terms);
   }
   const char* accept(gex_Rank_t receiver, const Report& report) {
-    return of(receiver).accept(1 - receiver, credits(receiver), report);
+    return of(receiver).accept(peer(receiver), report);
   }
   /// The messages that find a credit.
   unsigned send_all(gex_Rank_t sender) {
     unsigned sent = 0;
-    while (credits(sender).take()) ++sent;
+    while (peer(sender).credits.take()) ++sent;
     return sent;
   }
 
@@ -35,13 +35,13 @@ class AccountsTest : public testing::Test {
 
 TEST_F(AccountsTest, WhatIsOwedGoesBackOnceWithTheNextMessage) {
   ASSERT_EQ(send_all(0), 2U);
-  EXPECT_TRUE(of(1).owe(0, credits(1))) << "half of the share";
+  EXPECT_TRUE(of(1).owe(peer(1))) << "half of the share";
   const Report report = report_of(1);
   EXPECT_EQ(report.credits, 1U);
   EXPECT_EQ(report_of(1).credits, 0U);
-  EXPECT_FALSE(of(1).owes_message(0)) << "another message has it";
-  of(1).restore(0, credits(1), report);
-  EXPECT_TRUE(of(1).owes_message(0)) << "that was not sent";
+  EXPECT_FALSE(of(1).owes_message(peer(1))) << "another message has it";
+  of(1).restore(peer(1), report);
+  EXPECT_TRUE(of(1).owes_message(peer(1))) << "that was not sent";
   EXPECT_EQ(accept(0, report_of(1)), nullptr);
   EXPECT_EQ(send_all(0), 1U);
 }
@@ -54,7 +54,7 @@ TEST_F(AccountsTest, AReportOfMoreThanThereCanBeIsRefused) {
                "it lends more credits than it has");
   Accounts lends_none;
   lends_none.start({.share = 2, .max = 2, .bank = 0}, 2);
-  EXPECT_STREQ(lends_none.accept(1, lends_none.of(1), {.credits = 0, .terms = {.starved = true}}),
+  EXPECT_STREQ(lends_none.accept(lends_none.with(1), {.credits = 0, .terms = {.starved = true}}),
                "it lends credits in a job that lends none");
 }
 
@@ -77,7 +77,7 @@ TEST_F(AccountsTest, AStarvedPeerGetsALoanAndReturnsItWhenAsked) {
   ASSERT_TRUE(update.has_value());
   EXPECT_EQ(*update, (CreditUpdate{.jobrank = 1, .answers = true}));
   EXPECT_FALSE(of(0).has_updates());
-  of(0).return_unused(1);
+  of(0).return_unused(peer(0));
   const Report answer = report_of(0, {.answers = true});
   EXPECT_EQ(answer.terms.returned, 2U);
   EXPECT_EQ(accept(1, answer), nullptr);
@@ -85,8 +85,8 @@ TEST_F(AccountsTest, AStarvedPeerGetsALoanAndReturnsItWhenAsked) {
 }
 
 TEST_F(AccountsTest, AnUpdateIsDeferredOnce) {
-  for (int i = 0; i < 2; ++i) of(1).owe(0, credits(1));
-  for (int i = 0; i < 2; ++i) of(1).restore(0, credits(1), report_of(1));
+  for (int i = 0; i < 2; ++i) of(1).owe(peer(1));
+  for (int i = 0; i < 2; ++i) of(1).restore(peer(1), report_of(1));
   EXPECT_EQ(of(1).take_update(), (CreditUpdate{.jobrank = 0, .answers = false}));
   EXPECT_EQ(of(1).take_update(), std::nullopt);
 }
