@@ -123,9 +123,11 @@ gex::MessageWhat what_of(const gex::Target& target, gex_AM_Index_t handler, Cate
                                 gex::am::endpoints_of(target.local_endpoint, target.endpoint));
 }
 /// A message whose endpoints, and whether it is a reply, are added where it is sent.
-Outbound make_message(gex_AM_Index_t handler, Category category, unsigned numargs,
-                      const gex_AM_Arg_t* args) {
-  return make_message(gex::MessageWhat::make(handler, category, false, numargs, {}), args);
+Outbound make_unaddressed(gex_AM_Index_t handler, Category category, unsigned numargs,
+                          const gex_AM_Arg_t* args, const void* payload = nullptr,
+                          std::size_t size = 0) {
+  return make_message(gex::MessageWhat::make(handler, category, false, numargs, {}), args, payload,
+                      size);
 }
 
 /// An address at a peer, or with the flag an offset into its bound segment.
@@ -224,12 +226,11 @@ int general_request_medium(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
       check_source(call, source_addr, nbytes, flags);
       check_local_completion(call, lc_opt, /*reply=*/false);
     }
-    Outbound message = make_message(what_of(target, handler, Category::medium, numargs), args);
-    const OnHost payload(local_address(source_addr, target.local_endpoint, flags), nbytes);
-    message.payload = payload.get();
-    message.size = nbytes;
     const am::Route route = am::route_to(target.jobrank);
     require_size(call, nbytes, am::max_medium(route));
+    const OnHost payload(local_address(source_addr, target.local_endpoint, flags), nbytes);
+    const Outbound message = make_message(what_of(target, handler, Category::medium, numargs), args,
+                                          payload.get(), nbytes);
     return send_and_complete(call, route, message, lc_opt, flags);
   });
 }
@@ -239,7 +240,7 @@ int general_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t f
   return in_call(Call::reply_short, [=](auto& call) noexcept {
     check_reply(call, token, handler, flags, short_flags);
     call.transfers(token->header.source, 0);
-    Outbound message = ::make_message(handler, Category::short_message, numargs, args);
+    Outbound message = make_unaddressed(handler, Category::short_message, numargs, args);
     am::send_reply(token, message);
     return 0;
   });
@@ -257,10 +258,9 @@ int general_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* 
       check_local_completion(call, lc_opt, /*reply=*/true);
       check_source(call, source_addr, nbytes, flags);
     }
-    Outbound message = ::make_message(handler, Category::medium, numargs, args);
     const OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
-    message.payload = payload.get();
-    message.size = nbytes;
+    Outbound message =
+        make_unaddressed(handler, Category::medium, numargs, args, payload.get(), nbytes);
     am::send_reply(token, route, message);
     complete_locally(lc_opt);
     return 0;
@@ -283,8 +283,7 @@ int general_commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, s
   InCall call(Call::commit_request_medium);
   check_commit(call, sd, false, false, nbytes, nullptr, numargs, handler, flags);
   call.transfers(sd->route.jobrank, nbytes);
-  Outbound message = ::make_message(handler, Category::medium, numargs, args);
-  message.size = nbytes;
+  Outbound message = make_unaddressed(handler, Category::medium, numargs, args, nullptr, nbytes);
   return call.returns(am::commit(sd, message, flags));
 }
 
@@ -315,10 +314,9 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
     check_local_completion(call, lc_opt, /*reply=*/false);
     check_source(call, source_addr, nbytes, flags);
   }
-  Outbound message = make_message(what_of(target, handler, Category::long_message, numargs), args);
   const gex::OnHost payload(local_address(source_addr, target.local_endpoint, flags), nbytes);
-  message.payload = payload.get();
-  message.size = nbytes;
+  Outbound message = make_message(what_of(target, handler, Category::long_message, numargs), args,
+                                  payload.get(), nbytes);
   message.destination = remote_address(dest_addr, target.segment(), flags);
   const int refused =
       call.returns(gex::rma::send_long_request(target, message, is_immediate(flags)));
@@ -337,10 +335,9 @@ int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* so
     check_local_completion(call, lc_opt, /*reply=*/true);
     check_source(call, source_addr, nbytes, flags);
   }
-  Outbound message = make_message(handler, Category::long_message, numargs, args);
   const gex::OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
-  message.payload = payload.get();
-  message.size = nbytes;
+  Outbound message =
+      make_unaddressed(handler, Category::long_message, numargs, args, payload.get(), nbytes);
   message.destination = remote_address(dest_addr, gex::rma::segment_of_requester(token), flags);
   gex::rma::send_long_reply(token, message);
   complete_locally(lc_opt);
@@ -396,8 +393,7 @@ int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
   const InCall call(Call::commit_reply_medium);
   check_commit(call, sd, true, false, nbytes, nullptr, numargs, handler, flags);
   call.transfers(sd->route.jobrank, nbytes);
-  Outbound message = make_message(handler, Category::medium, numargs, args);
-  message.size = nbytes;
+  Outbound message = make_unaddressed(handler, Category::medium, numargs, args, nullptr, nbytes);
   return gex::am::commit(sd, message, flags);
 }
 int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
@@ -407,8 +403,8 @@ int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
   check_commit(call, sd, false, true, nbytes, dest_addr, numargs, handler, flags);
   call.transfers(sd->route.jobrank, nbytes);
   const gex::Target target = gex::am::target_of(*sd);
-  Outbound message = make_message(handler, Category::long_message, numargs, args);
-  message.size = nbytes;
+  Outbound message =
+      make_unaddressed(handler, Category::long_message, numargs, args, nullptr, nbytes);
   message.destination = remote_address(dest_addr, target.segment(), sd->flags);
   return call.returns(gex::rma::commit_long_request(sd, target, message, flags));
 }
@@ -418,8 +414,8 @@ int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_
   const InCall call(Call::commit_reply_long);
   check_commit(call, sd, true, true, nbytes, dest_addr, numargs, handler, flags);
   call.transfers(sd->route.jobrank, nbytes);
-  Outbound message = make_message(handler, Category::long_message, numargs, args);
-  message.size = nbytes;
+  Outbound message =
+      make_unaddressed(handler, Category::long_message, numargs, args, nullptr, nbytes);
   message.destination =
       remote_address(dest_addr, gex::rma::segment_of_requester(sd->token), sd->flags);
   return gex::rma::commit_long_reply(sd, message, flags);

@@ -3,9 +3,8 @@
 // What sends a short request; a medium one has `medium` in the names, and a payload besides:
 //
 //   gex_am_request_short_     here           what the inline gex_AM_RequestShort calls
-//   express_request_short     here           looks up its route, and sends a message to a neighbor
-//   in
-//                                            a cell (express_short): nothing more to do
+//   express_request_short     here           looks its route up; to a neighbor it goes in a cell
+//                                            (express_short): nothing more to do
 //   request_short_by_route    here           not sent: no neighbor, or no room now
 //   am::send_request          am/send.cc     chooses by the route's end:
 //     send_request_to_neighbor               waits for room in the ring (am/to_neighbor.cc)
@@ -24,8 +23,7 @@
 //   deliver_from_ring         am/receive.cc  copies a message out of its cell
 //   deliver_from_network      am/network.cc  what the conduit calls (Host::deliver): validates the
 //                                            bytes (am/wire.h), and applies what they report
-//   run_handler               am/deliver.h   calls the client's handler, or one of the library's
-//   own
+//   run_handler               am/deliver.h   calls the client's handler, or the library's own
 //
 // A Route is a jobrank, and the Link (rings) to it if that is a neighbor's. `what` is the first
 // word of a message's header, made here and kept up to the peer.
@@ -113,11 +111,9 @@ bool is_readable(const void* source_addr, gex_Flags_t flags) {
                                               gex_Event_t* lc_opt, gex_Flags_t flags,
                                               const gex_AM_Arg_t* args) noexcept {
   return gex::in_call(Call::request_medium, [=](auto& call) noexcept {
-    gex::am::Outbound message = gex::api::make_message(what, args);
-    message.payload = source_addr;
-    message.size = nbytes;
     gex::api::require_size(call, nbytes, gex::am::max_medium(route));
-    return gex::api::send_and_complete(call, route, message, lc_opt, flags);
+    return gex::api::send_and_complete(
+        call, route, gex::api::make_message(what, args, source_addr, nbytes), lc_opt, flags);
   });
 }
 

@@ -30,11 +30,14 @@ inline void require_size(Call call, std::size_t nbytes, std::size_t limit) {
     fatal("%s: a payload of %zu bytes is above the limit of %zu", name_of(call), nbytes, limit);
 }
 
-/// A message without payload as yet. `args` as in Outbound.
-inline am::Outbound make_message(MessageWhat what, const gex_AM_Arg_t* args) {
+/// `args` as in Outbound.
+inline am::Outbound make_message(MessageWhat what, const gex_AM_Arg_t* args,
+                                 const void* payload = nullptr, std::size_t size = 0) {
   am::Outbound message;
   message.what = what;
   message.args = args;
+  message.payload = payload;
+  message.size = size;
   return message;
 }
 
