@@ -110,7 +110,9 @@ int gex_poll_(std::uint32_t quiet) {
   return GASNET_OK;
 }
 
-void gex_wait_pause_(uint32_t* spins) {
+// Aligned: how long a turn of a client's wait takes decides when it sees a message. Beside a
+// boundary of lines a round trip took 5 to 10% longer.
+[[gnu::aligned(64)]] void gex_wait_pause_(uint32_t* spins) {
   // The client's word: whether this wait has begun, and whether the core has been given up in it.
   constexpr std::uint32_t begun = 1;
   constexpr std::uint32_t given_up = 2;
