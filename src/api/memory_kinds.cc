@@ -21,17 +21,6 @@ namespace {
 using gex::Call;
 using gex::refuse;
 
-bool is_class(gex_MK_Class_t kind_class) {
-  switch (kind_class) {
-    case GEX_MK_CLASS_HOST:
-    case GEX_MK_CLASS_CUDA_UVA:
-    case GEX_MK_CLASS_HIP:
-    case GEX_MK_CLASS_ZE:
-      return true;
-  }
-  return false;
-}
-
 /// The kind behind a handle that is not the host's.
 const gex::MemoryKind& device_kind(gex_MK_t kind, const char* call) {
   if (kind == GEX_MK_HOST || !gex::kinds::exists(kind))
@@ -52,7 +41,8 @@ int gex_MK_Create(gex_MK_t* memkind_p, gex_Client_t client, const gex_MK_Create_
   if (args == nullptr) return refuse(GASNET_ERR_BAD_ARG, call, "args is null");
   gex::warn_of_flags(flags | static_cast<gex_Flags_t>(args->gex_flags | args->gex_flags >> 32), 0,
                      call);
-  if (!is_class(args->gex_class)) return refuse(GASNET_ERR_BAD_ARG, call, "there is no such class");
+  if (!gex::kinds::is_class(args->gex_class))
+    return refuse(GASNET_ERR_BAD_ARG, call, "there is no such class");
   if (args->gex_class == GEX_MK_CLASS_HOST) {
     *memkind_p = GEX_MK_HOST;
     return GASNET_OK;

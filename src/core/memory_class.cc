@@ -1,8 +1,10 @@
 #include "core/memory_class.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "core/memory.h"
 
@@ -10,13 +12,17 @@ namespace gex {
 
 namespace {
 
-/// The classes there are numbers for (net::MemoryClass), the host's excepted.
-std::array<const MemoryClassInfo*, net::level_zero_memory> registered_classes{};
+std::array<const MemoryClassInfo*, net::max_memory_classes> registered_classes{};
 std::size_t class_count = 0;
 
 }  // namespace
 
 void register_memory_class(const MemoryClassInfo& added) noexcept {
+  GEX_ASSERT(added.memory_class != net::host_memory &&
+             added.memory_class < net::max_memory_classes);
+  GEX_ASSERT(std::ranges::find(memory_classes(), added.memory_class,
+                               [](const MemoryClassInfo* one) { return one->memory_class; }) ==
+             memory_classes().end());
   registered_classes[class_count++] = &added;
 }
 

@@ -27,7 +27,8 @@ struct MemoryClassInfo {
   std::string (*describe_unknown)(const void* address);
 };
 
-/// Start-up only, before this process is known to the others. The class outlives all segments.
+/// Start-up only, before this process is known to the others. The class outlives all segments; no
+/// other has its number.
 void register_memory_class(const MemoryClassInfo& added) noexcept;
 
 /// All registered classes, in the same order in all ranks.

@@ -142,7 +142,7 @@ bool give_to_network(_gex_Segment& segment) {
   if (conduit == nullptr || conduit->register_segment == nullptr) return false;
   // A class that came after the conduit is not in its capabilities, and is not shown to it.
   const net::MemoryClass memory_class = class_of(segment);
-  if ((conduit->capabilities & std::uint64_t{1} << memory_class) == 0) return false;
+  if ((conduit->capabilities & net::registers(memory_class)) == 0) return false;
   // Acquire: who finds it done finds the key.
   Registration registration = segment.registration.load(std::memory_order_acquire);
   if (registration != Registration::none) return registration == Registration::done;
@@ -168,9 +168,8 @@ bool give_to_network(_gex_Segment& segment) {
 
 bool is_local_for_network(_gex_Segment& segment) {
   const net::Conduit* conduit = process().conduit;
-  const std::uint64_t needed = std::uint64_t{net::transfers_cuda_memory}
-                               << (class_of(segment) - net::cuda_memory);
-  return (conduit->capabilities & needed) != 0 && give_to_network(segment);
+  return conduit != nullptr && (conduit->capabilities & net::transfers(class_of(segment))) != 0 &&
+         give_to_network(segment);
 }
 
 std::uint64_t shared_offset(const _gex_Segment& segment) noexcept {

@@ -25,8 +25,6 @@ struct DeviceFacts {
 
 struct DeviceClass {
   MemoryClassInfo memory;  ///< the part that other rooms use, which is registered
-  gex_MK_Class_t number;
-  const char* number_name;  ///< "GEX_MK_CLASS_CUDA_UVA"
 
   /// Returns true if this machine may have such devices. Opens nothing; start-up only.
   bool (*may_exist)();

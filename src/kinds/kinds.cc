@@ -23,28 +23,31 @@ Immortal<Kinds> the_kinds;
 /// The classes of this library, one for each folder of the room.
 constexpr const DeviceClass* classes[] = {&cuda::device_class};
 
-const DeviceClass* class_of(gex_MK_Class_t number) noexcept {
-  for (const DeviceClass* one : classes)
-    if (one->number == number) return one;
-  return nullptr;
-}
+/// The classes that clients can name, by number. Those of devices that are not in `classes` are
+/// refused.
+constexpr const char* class_names[] = {"GEX_MK_CLASS_HOST", "GEX_MK_CLASS_CUDA_UVA",
+                                       "GEX_MK_CLASS_HIP", "GEX_MK_CLASS_ZE"};
+static_assert(std::uint32_t{net::host_memory} == GEX_MK_CLASS_HOST);
+static_assert(std::uint32_t{net::cuda_memory} == GEX_MK_CLASS_CUDA_UVA);
+static_assert(std::uint32_t{net::hip_memory} == GEX_MK_CLASS_HIP);
+static_assert(std::uint32_t{net::level_zero_memory} == GEX_MK_CLASS_ZE);
 
 /// As DeviceClass::find, for a client that may name any class.
 const MemoryKind* find_device(const gex_MK_Create_args_t& args, std::string& why, bool& invalid) {
-  if (const DeviceClass* const one = class_of(args.gex_class)) return one->find(args, why, invalid);
-  invalid = true;
-  why = std::string("this library has no memory of class ") +
-        (args.gex_class == GEX_MK_CLASS_HIP ? "GEX_MK_CLASS_HIP" : "GEX_MK_CLASS_ZE") + ", only ";
+  const net::MemoryClass wanted = memory_class_of(args.gex_class);
   for (const DeviceClass* one : classes)
-    why.append(one == classes[0] ? "" : ", ").append(one->number_name);
+    if (one->memory.memory_class == wanted) return one->find(args, why, invalid);
+  invalid = true;
+  why = std::string("this library has no memory of class ") + class_names[wanted] + ", only ";
+  for (const DeviceClass* one : classes)
+    why.append(one == classes[0] ? "" : ", ").append(class_names[one->memory.memory_class]);
   return nullptr;
 }
 
 }  // namespace
 
-net::MemoryClass memory_class_of(gex_MK_Class_t kind_class) noexcept {
-  const DeviceClass* const one = class_of(kind_class);
-  return one != nullptr ? one->memory.memory_class : net::host_memory;
+bool is_class(gex_MK_Class_t number) noexcept {
+  return static_cast<std::uint32_t>(number) < std::size(class_names);
 }
 
 std::vector<DeviceFacts> devices(std::string& why) {

@@ -22,8 +22,12 @@
 
 namespace gex::kinds {
 
-/// The class that a client names by that number; the host's: none of a device.
-net::MemoryClass memory_class_of(gex_MK_Class_t kind_class) noexcept;
+/// Returns true if there is a class of that number, in this library or in others.
+bool is_class(gex_MK_Class_t number) noexcept;
+/// The class that a client names by that number, of which there is one.
+constexpr net::MemoryClass memory_class_of(gex_MK_Class_t number) noexcept {
+  return static_cast<net::MemoryClass>(number);
+}
 
 /// The devices of this machine; none, with the reason in `why`, where there is no driver. Opens it.
 std::vector<DeviceFacts> devices(std::string& why);

@@ -41,7 +41,7 @@ Means by_atomic(const Conduit& conduit, const Limits* limits) noexcept {
   return Means::reference;
 }
 Means by_device_memory(const Conduit& conduit, const Limits*) noexcept {
-  return (conduit.capabilities & registers_device_memory) != 0 ? Means::native : Means::absent;
+  return (conduit.capabilities & all_device_registrations) != 0 ? Means::native : Means::absent;
 }
 Means by_registration(const Conduit& conduit, const Limits* limits) noexcept {
   const bool registers =

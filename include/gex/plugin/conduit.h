@@ -42,14 +42,17 @@ struct Piece {
   size_t size;
 };
 
-/// The class of memory, as of gex_MK_Class_t: a memory kind is of one class, and of one device. A
-/// conduit is shown memory of the classes that its `Conduit::capabilities` name.
+/// The class of memory, by the numbers of gex_MK_Class_t: a memory kind is of one class, and of one
+/// device. A conduit is shown memory of the classes that its `Conduit::capabilities` name, so none
+/// that came after it.
 enum MemoryClass : uint32_t {
   host_memory = 0,  ///< the processor's own
   cuda_memory = 1,
   hip_memory = 2,
   level_zero_memory = 3,
 };
+/// All numbers of classes are below this, those to come included.
+inline constexpr uint32_t max_memory_classes = 8;
 
 /// A segment's memory. Members may be added at the end.
 struct SegmentMemory {
@@ -239,23 +242,22 @@ enum SendResult : int {
 
 /// Bits of `Conduit::capabilities`. libgex asks nothing of a conduit that it does not name.
 enum Capability : uint64_t {
-  /// `register_segment` takes memory of these classes, and refuses what it does not reach.
-  registers_host_memory = 1U << host_memory,
-  registers_cuda_memory = 1U << cuda_memory,
-  registers_hip_memory = 1U << hip_memory,
-  registers_level_zero_memory = 1U << level_zero_memory,
-  registers_device_memory =
-      registers_cuda_memory | registers_hip_memory | registers_level_zero_memory,
-  /// The local side of `put` and `get` may also be memory of these classes, in a segment that
-  /// `register_segment` has taken. The local side of other operations is the host's memory.
-  transfers_cuda_memory = 1U << (8 + cuda_memory),
-  transfers_hip_memory = 1U << (8 + hip_memory),
-  transfers_level_zero_memory = 1U << (8 + level_zero_memory),
-  transfers_device_memory =
-      transfers_cuda_memory | transfers_hip_memory | transfers_level_zero_memory,
+  registers_host_memory = 1U << host_memory,  ///< registers(host_memory)
   /// It joins the processes of one machine: a job with ranks on several is refused before `attach`.
-  one_machine = 1U << 16,
+  one_machine = 1U << (2 * max_memory_classes),
 };
+/// `register_segment` takes memory of that class, and refuses what it does not reach.
+constexpr uint64_t registers(MemoryClass which) {
+  return uint64_t{1} << which;
+}
+/// The local side of `put` and `get` may also be memory of that class of devices, in a segment that
+/// `register_segment` has taken. The local side of other operations is the host's memory.
+constexpr uint64_t transfers(MemoryClass which) {
+  return uint64_t{1} << (max_memory_classes + which);
+}
+/// The capabilities among which are those that register memory of devices, of whatever class.
+inline constexpr uint64_t all_device_registrations =
+    registers(MemoryClass{max_memory_classes}) - registers(MemoryClass{1});
 
 /// The room of `Conduit::prepare_wait`, in descriptors.
 inline constexpr uint32_t max_wait_descriptors = 24;

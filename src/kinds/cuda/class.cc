@@ -27,8 +27,6 @@ constinit const DeviceClass device_class{
                .entry = "cuda",
                .sharing = &sharing,
                .describe_unknown = describe_unknown},
-    .number = GEX_MK_CLASS_CUDA_UVA,
-    .number_name = "GEX_MK_CLASS_CUDA_UVA",
     .may_exist = may_have_driver,
     .find = find_device,
     .poll = poll_devices,

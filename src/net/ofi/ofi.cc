@@ -17,8 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "net/kit/device_capabilities.h"
 #include "net/ofi/agreement.h"
 #include "net/ofi/default_variable.h"
+#include "net/ofi/device_interfaces.h"
 #include "net/ofi/domain.h"
 #include "net/ofi/endpoint.h"
 #include "net/ofi/inventory.h"
@@ -479,7 +481,7 @@ Standing Ofi::standing(const Host& host, bool several_hosts,
 
 constexpr Conduit table =
     table_of<Ofi>("ofi", "libfabric: TCP, UDP and the networks that it has providers for",
-                  registers_host_memory | registers_device_memory | transfers_device_memory);
+                  registers_host_memory | device_capabilities(device_interfaces));
 
 }  // namespace
 

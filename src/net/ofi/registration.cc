@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "net/ofi/device_interfaces.h"
 #include "net/ofi/provider.h"
 
 namespace gex::net::ofi {
@@ -116,20 +117,10 @@ namespace {
 
 /// Names the memory's device as libfabric does (fi_mr(3)).
 void name_device(const SegmentMemory& memory, fi_mr_attr& attributes) {
-  switch (memory.memory_class) {
-    case cuda_memory:
-      attributes.iface = FI_HMEM_CUDA;
-      attributes.device.cuda = static_cast<int>(memory.device);
-      return;
-    case hip_memory:
-      attributes.iface = FI_HMEM_ROCR;
-      return;
-    case level_zero_memory:
-      attributes.iface = FI_HMEM_ZE;
-      attributes.device.ze = static_cast<int>(memory.device);
-      return;
-    case host_memory:
-      return;
+  for (const DeviceInterface& one : device_interfaces) {
+    if (one.memory_class != memory.memory_class) continue;
+    attributes.iface = one.number;
+    if (one.set_device != nullptr) one.set_device(attributes, static_cast<int>(memory.device));
   }
 }
 

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "net/ucx/device_memory_types.h"
 #include "net/ucx/printout.h"
 
 namespace gex::net::ucx {
@@ -118,17 +119,9 @@ Context::~Context() {
 }
 
 ucs_memory_type_t memory_type_of(MemoryClass memory_class) noexcept {
-  switch (memory_class) {
-    case host_memory:
-      return UCS_MEMORY_TYPE_HOST;
-    case cuda_memory:
-      return UCS_MEMORY_TYPE_CUDA;
-    case hip_memory:
-      return UCS_MEMORY_TYPE_ROCM;
-    case level_zero_memory:  // only UCX 1.18 and later
-      break;
-  }
-  return UCS_MEMORY_TYPE_UNKNOWN;
+  for (const DeviceMemoryType& one : device_memory_types)
+    if (one.memory_class == memory_class) return one.type;
+  return UCS_MEMORY_TYPE_HOST;
 }
 
 bool Context::has(ucs_memory_type_t type) const noexcept {
@@ -139,7 +132,8 @@ bool Context::has(ucs_memory_type_t type) const noexcept {
 }
 
 bool Context::has_devices() const noexcept {
-  return has(memory_type_of(cuda_memory)) || has(memory_type_of(hip_memory));
+  return std::ranges::any_of(device_memory_types,
+                             [this](const DeviceMemoryType& one) { return has(one.type); });
 }
 
 std::string Context::why_no_port() const {

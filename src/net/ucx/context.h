@@ -20,7 +20,7 @@ std::string version();
 /// "Input/output error", in UCX's words.
 const char* text_of(ucs_status_t status) noexcept;
 
-/// UCX's name for that class of memory; UCS_MEMORY_TYPE_UNKNOWN: it has none.
+/// UCX's name for a class of memory that this conduit registers.
 ucs_memory_type_t memory_type_of(MemoryClass memory_class) noexcept;
 
 /// UCX may use these; an empty text: what the user allows, or what UCX finds.

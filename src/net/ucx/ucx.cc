@@ -20,9 +20,11 @@
 #include <utility>
 #include <vector>
 
+#include "net/kit/device_capabilities.h"
 #include "net/kit/processors.h"
 #include "net/ucx/atomics.h"
 #include "net/ucx/context.h"
+#include "net/ucx/device_memory_types.h"
 #include "net/ucx/lanes.h"
 #include "net/ucx/segments.h"
 
@@ -334,7 +336,7 @@ void Ucx::describe(const Host& host,
 
 constexpr Conduit table =
     table_of<Ucx>("ucx", "UCX: InfiniBand, RoCE and TCP, whatever UCX has transports for",
-                  registers_host_memory | registers_device_memory | transfers_device_memory);
+                  registers_host_memory | device_capabilities(device_memory_types));
 
 }  // namespace
 

@@ -4,7 +4,12 @@
 // and which its copy function reaches at another address. What bypasses that function dies of a
 // signal.
 //
-//   kinds_test [atomics|collectives]     what is refused, with the reason, and the end of the job
+// The kind is of a class of its own, a further one beside those that libgex and its networks have:
+// to be one it needs what this file registers, and no change elsewhere.
+//
+//   kinds_test                        transfers of all forms and messages
+//   kinds_test of_cuda                the same with a kind of CUDA's class
+//   kinds_test atomics|collectives    what is refused, with the reason, and the end of the job
 
 #include <gasnet_coll.h>
 #include <gasnet_mk.h>
@@ -19,11 +24,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error_environment.h"
 #include "core/memory.h"
+#include "core/memory_class.h"
+#include "core/memory_sharing.h"
 #include "core/segment.h"
 #include "core/thread.h"
 
@@ -40,7 +48,7 @@ void* reach(const void* address) {
   return offset < device_bytes ? reached + offset : const_cast<void*>(address);
 }
 struct Fake final : gex::MemoryKind {
-  constexpr Fake() : MemoryKind("FAKE", gex::net::cuda_memory, 7) {}
+  constexpr explicit Fake(gex::net::MemoryClass of) : MemoryKind("FAKE", of, 7) {}
   void copy(void* to, const void* from, std::size_t bytes) const noexcept override {
     copies.fetch_add(1);
     std::memcpy(reach(to), reach(from), bytes);
@@ -55,7 +63,26 @@ struct Fake final : gex::MemoryKind {
   void release(void*, std::size_t) const noexcept override {}
   std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
 };
-constexpr Fake fake;
+constexpr gex::net::MemoryClass further_class{gex::net::max_memory_classes - 1};
+constexpr Fake of_further_class(further_class);
+constexpr Fake of_cuda(gex::net::cuda_memory);
+
+/// Nothing of that class is opened by other processes.
+constexpr gex::MemorySharing not_shared{
+    .export_segment = [](const _gex_Segment&) { return gex::ExportedMemory{.device = 7}; },
+    .begin_receiving = [] { return std::uint64_t{0}; },
+    .send = [](const gex::ExportedMemory&, std::uint64_t) {},
+    .end_receiving = [] {},
+    .open = [](const gex::ExportedMemory&,
+               std::size_t) { return gex::OpenedMemory{.why = "nothing shares it"}; },
+    .close = [](const gex::OpenedMemory&) {},
+    .unpin = [](const void*) {}};
+constexpr gex::MemoryClassInfo further_info{
+    .memory_class = further_class,
+    .name = "FURTHER",
+    .entry = "further",
+    .sharing = &not_shared,
+    .describe_unknown = [](const void*) { return std::string(); }};
 
 [[noreturn]] void fail(const char* what, int line) {
   std::fprintf(stderr, "kinds_test: rank %u, line %d: %s\n", gex_System_QueryJobRank(), line, what);
@@ -234,10 +261,11 @@ void try_long_messages(gex_Rank_t peer) {
   while (replies.load() == before) gasnet_AMPoll();
 }
 
-void start() {
+void start(const gex::MemoryKind& kind) {
   gex_Client_t client;
   gex_EP_t endpoint;
   CHECK(gex_Client_Init(&client, &endpoint, &team, "KINDS", nullptr, nullptr, 0) == GASNET_OK);
+  gex::register_memory_class(further_info);
   rank = gex_TM_QueryRank(team);
   ranks = gex_TM_QuerySize(team);
   gex_AM_Entry_t handlers[] = {{request_handler, reinterpret_cast<gex_AM_Fn_t>(on_request),
@@ -253,7 +281,7 @@ void start() {
       mmap(nullptr, device_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
   CHECK(device != MAP_FAILED && reached != MAP_FAILED);
   close(file);
-  const gex_Segment_t segment = gex::register_segment(client, device, device_bytes, 0, &fake);
+  const gex_Segment_t segment = gex::register_segment(client, device, device_bytes, 0, &kind);
   gex_EP_BindSegment(endpoint, segment, 0);
   CHECK(gex_EP_PublishBoundSegment(team, &endpoint, 1, 0) == GASNET_OK);
   for (gex_Rank_t peer = 0; peer < ranks; ++peer) {
@@ -305,8 +333,8 @@ void try_all() {
 
 int main(int count, char** arguments) {
   gex::follow_error_environment();
-  start();
   const std::string_view what = count > 1 ? arguments[1] : "";
+  start(what == "of_cuda" ? of_cuda : of_further_class);
   if (what == "atomics") {
     gex_AD_t domain;
     gex_AD_Create(&domain, team, GEX_DT_U64, GEX_OP_ADD, 0);

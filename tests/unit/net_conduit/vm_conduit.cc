@@ -198,8 +198,9 @@ std::unique_ptr<Vm> Vm::attach(const Host& host, Limits& limits) {
   return std::make_unique<Vm>(host, messages);
 }
 
-constexpr Conduit table = table_of<Vm>("vm", "mailboxes and process_vm_writev",
-                                       registers_host_memory | registers_cuda_memory | one_machine);
+constexpr Conduit table =
+    table_of<Vm>("vm", "mailboxes and process_vm_writev",
+                 registers_host_memory | registers(cuda_memory) | one_machine);
 
 }  // namespace
 
