@@ -13,6 +13,7 @@
 
 #include "am/message.h"
 #include "core/op.h"
+#include "core/team.h"
 
 namespace gex::am {
 
@@ -67,5 +68,8 @@ Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept;
 
 /// The two addresses of a message between endpoints of one client.
 Endpoints endpoints_of(gex_EP_t source, gex_EP_Index_t target) noexcept;
+inline Endpoints endpoints_of(const Target& target) noexcept {
+  return endpoints_of(target.local_endpoint, target.endpoint);
+}
 
 }  // namespace gex::am

@@ -51,8 +51,7 @@ gex_AM_SrcDesc_t prepare_request(Route route, Endpoints endpoints,
                                  const PrepareArguments& arguments) noexcept;
 inline gex_AM_SrcDesc_t prepare_request(const Target& target,
                                         const PrepareArguments& arguments) noexcept {
-  return prepare_request(route_to(target.jobrank),
-                         endpoints_of(target.local_endpoint, target.endpoint), arguments);
+  return prepare_request(route_to(target.jobrank), endpoints_of(target), arguments);
 }
 gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& arguments) noexcept;
 

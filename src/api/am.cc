@@ -120,7 +120,7 @@ void check_reply(const AnyCall& call, gex_Token_t token, gex_AM_Index_t handler,
 gex::MessageWhat what_of(const gex::Target& target, gex_AM_Index_t handler, Category category,
                          unsigned numargs) {
   return gex::MessageWhat::make(handler, category, /*reply=*/false, numargs,
-                                gex::am::endpoints_of(target.local_endpoint, target.endpoint));
+                                gex::am::endpoints_of(target));
 }
 /// A message whose endpoints, and whether it is a reply, are added where it is sent.
 Outbound make_unaddressed(gex_AM_Index_t handler, Category category, unsigned numargs,

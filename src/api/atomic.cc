@@ -105,9 +105,10 @@ void check_target(const Domain& domain, gex_Rank_t rank, const gex::rma::Resolve
   if ((flags & GEX_FLAG_AD_MY_RANK) != 0 && rank != gex::Team::from(domain.team).rank)
     fatal("%s: GEX_FLAG_AD_MY_RANK, but the target is rank %u, and this is rank %u", call, rank,
           gex::Team::from(domain.team).rank);
-  if ((flags & GEX_FLAG_AD_MY_NBRHD) != 0 && !gex::process().neighborhood.contains(target.jobrank))
+  if ((flags & GEX_FLAG_AD_MY_NBRHD) != 0 &&
+      !gex::process().neighborhood.contains(target.peer.jobrank))
     fatal("%s: GEX_FLAG_AD_MY_NBRHD, but rank %u is not in this process's neighborhood", call,
-          target.jobrank);
+          target.peer.jobrank);
 }
 
 /// The operation as the room performs it.
@@ -130,7 +131,7 @@ AtomicRequest begin(const AnyCall& call, gex_AD_t ad, gex_DT_t type, void* resul
                                  gex::atomic::size_of(type), offsets, call);
   if (!fetching) target.local = nullptr;
   if (call.is_checked()) check_target(domain, rank, target, flags, name);
-  const bool by_network = domain.is_for_network() && target.by_atomics;
+  const bool by_network = domain.is_for_network() && target.by_atomics();
   return {type, opcode, operand1, operand2, by_network, target};
 }
 

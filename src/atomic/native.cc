@@ -14,7 +14,7 @@ bool network_has(gex_DT_t type, gex_OP_t operations) noexcept {
 
 int ask_network(const AtomicRequest& operation, CompletionTarget done, bool immediate) noexcept {
   const rma::ResolvedTransfer& target = operation.target;
-  const net::Remote remote{target.jobrank, target.key, target.remote};
+  const net::Remote remote{target.peer.jobrank, target.key, target.remote};
   std::uint64_t operands[2] = {};
   gex_ad_write_(operation.type, &operands[0], operation.operand1);
   gex_ad_write_(operation.type, &operands[1], operation.operand2);

@@ -77,10 +77,9 @@ int ask_owner(const AtomicRequest& operation, CompletionTarget done, bool immedi
                               encode(operation.type, operation.opcode), Wide(done),
                               Wide(operation.target.local)});
   Outbound message = packed.message_for(request_message);
-  message.what.set_endpoints(
-      am::endpoints_of(operation.target.local_endpoint, operation.target.endpoint));
+  message.what.set_endpoints(am::endpoints_of(operation.target.peer));
   order_through_peer_begins(done);
-  return am::send_request(operation.target.jobrank, message, immediate);
+  return am::send_request(operation.target.peer.jobrank, message, immediate);
 }
 
 void start_remote() {

@@ -33,8 +33,8 @@ void on_memset(gex_Token_t token, const Memset& request, void*, std::size_t) noe
 Injected inject(const rma::ResolvedTransfer& transfer, int value, const Targets& targets) noexcept {
   const Packed packed(Memset{transfer.remote, Wide(targets.done), transfer.size, value});
   am::Outbound message = packed.message_for(memset_message);
-  message.what.set_endpoints(am::endpoints_of(transfer.local_endpoint, transfer.endpoint));
-  am::send_request(transfer.jobrank, message, false);
+  message.what.set_endpoints(am::endpoints_of(transfer.peer));
+  am::send_request(transfer.peer.jobrank, message, false);
   return {1};
 }
 

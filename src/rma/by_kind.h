@@ -1,16 +1,13 @@
 #pragma once
-// Put and get by the copies of a kind of memory: at least one side is memory of another kind than
-// the host's, and a kind of this process's reaches both sides. The remote side is this process's
-// own, a neighbor's host memory that is mapped here, or a peer's that the kind has opened.
+// Put and get by the copies of a kind of memory (Way::kind): at least one side is memory of another
+// kind than the host's, and a kind of this process's reaches both sides. The remote side is this
+// process's own, a neighbor's host memory that is mapped here, or a peer's that the kind has
+// opened.
 
 #include "core/initiate.h"
-#include "core/published.h"
 #include "rma/resolved_transfer.h"
 
 namespace gex::rma {
-
-/// Gives a transfer that is not empty and lies in `segment` the kind that carries it, if one does.
-void find_kind(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept;
 
 /// `at_once`: the copy is done when this returns, and so are both targets.
 Injected put_by_kind(const ResolvedTransfer& transfer, const Targets& targets,

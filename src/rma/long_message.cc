@@ -10,10 +10,9 @@
 #include "base/error.h"
 #include "core/thread.h"
 #include "observe/restricted.h"
-#include "rma/by_kind.h"
 #include "rma/messages.h"
-#include "rma/native.h"
 #include "rma/rma.h"
+#include "rma/way.h"
 
 namespace gex::rma {
 
@@ -28,8 +27,7 @@ std::atomic<std::uint32_t> deferred_requests{0};
 struct DeferredMessage final : am::DeferredSend {
   explicit DeferredMessage(const am::Outbound& original) : kept(original) {}
 
-  _gex_Token token;    ///< of a reply
-  gex_Rank_t jobrank;  ///< of a request
+  _gex_Token token;  ///< of a reply
   am::KeptOutbound kept;
   ResolvedTransfer transfer;
   std::size_t sent = 0;
@@ -38,20 +36,16 @@ struct DeferredMessage final : am::DeferredSend {
   bool advance() noexcept override;
 };
 
-/// The put of a message's payload into `segment`, which is bound to that endpoint of `jobrank`.
-ResolvedTransfer transfer_to(gex_EP_t local_endpoint, gex_Rank_t jobrank, gex_EP_Index_t endpoint,
-                             const PublishedSegment& segment,
+/// The put of a message's payload into `segment`, which is bound to the peer's endpoint.
+ResolvedTransfer transfer_to(const Target& peer, const PublishedSegment& segment,
                              const am::Outbound& message) noexcept {
   const auto destination = reinterpret_cast<std::uintptr_t>(message.destination);
   ResolvedTransfer transfer{.call = Call::request_long,
-                            .local_endpoint = local_endpoint,
-                            .jobrank = jobrank,
-                            .endpoint = endpoint,
+                            .peer = peer,
                             .local = const_cast<void*>(message.payload),
                             .remote = destination,
-                            .mapped = nullptr,
                             .size = message.size};
-  if (segment.contains(destination, message.size)) find_key(transfer, segment);
+  if (segment.contains(destination, message.size)) choose_way(transfer, segment);
   return transfer;
 }
 
@@ -77,17 +71,16 @@ bool DeferredMessage::advance() noexcept {
     am::send_reply(&token, kept.message);
     return true;
   }
-  if (am::send_request(jobrank, kept.message, /*immediate=*/true) != 0) return false;
+  if (am::send_request(transfer.peer.jobrank, kept.message, /*immediate=*/true) != 0) return false;
   deferred_requests.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
 
-/// Defers a message to `transfer.jobrank`, with a copy of all that it refers to.
+/// Defers a message to the peer of its put, with a copy of all that it refers to.
 void defer_message(const am::Outbound& message, bool is_reply, const _gex_Token& token,
                    const ResolvedTransfer& transfer) noexcept {
   auto waiting = std::make_unique<DeferredMessage>(message);
   waiting->token = token;
-  waiting->jobrank = transfer.jobrank;
   if (is_reply) waiting->kept.message.what.set_reply();
   waiting->kept.message.placed = true;
   waiting->kept.message.payload = nullptr;
@@ -102,16 +95,13 @@ namespace detail {
 
 int request_after_put(const Target& target, am::Outbound& message, bool immediate) noexcept {
   require_inside(target.segment(), target.jobrank, message.destination, message.size);
-  ResolvedTransfer transfer = transfer_to(target.local_endpoint, target.jobrank, target.endpoint,
-                                          target.segment(), message);
+  ResolvedTransfer transfer = transfer_to(target, target.segment(), message);
   if (immediate) {
     if (deferred_requests.load(std::memory_order_relaxed) >= max_deferred_requests) return 1;
     deferred_requests.fetch_add(1, std::memory_order_relaxed);
     defer_message(message, /*is_reply=*/false, {}, transfer);
     return 0;
   }
-  if (target.segment().contains(transfer.remote, transfer.size))
-    find_kind(transfer, target.segment());
   put_blocking(transfer, 0);
   message.placed = true;
   return am::send_request(target.jobrank, message, /*immediate=*/false);
@@ -122,9 +112,10 @@ void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
   const gex_Rank_t requester = token->header.source;
   const PublishedSegment segment = segment_of_requester(token);
   require_inside(segment, requester, message.destination, message.size);
-  defer_message(message, /*is_reply=*/true, *token,
-                transfer_to(token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source()),
-                            segment, message));
+  defer_message(
+      message, /*is_reply=*/true, *token,
+      transfer_to({token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source())}, segment,
+                  message));
   token->may_reply = false;
 }
 
@@ -134,7 +125,7 @@ int commit_long_request(gex_AM_SrcDesc_t prepared, const Target& target, am::Out
                         gex_Flags_t flags) noexcept {
   if (!detail::goes_ahead(target.segment(), target.jobrank, message.size))
     return am::commit(prepared, message, flags);
-  message.what.set_endpoints(am::endpoints_of(target.local_endpoint, target.endpoint));
+  message.what.set_endpoints(am::endpoints_of(target));
   message.payload = prepared->address;
   if (detail::request_after_put(target, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
   am::cancel(prepared);

@@ -31,7 +31,7 @@ constinit am::Internal put_done{"put is done"};
 
 /// Bytes of a part. Gets come back in one medium reply, so both have a medium's limit.
 std::size_t part_bytes(const ResolvedTransfer& transfer) noexcept {
-  return am::max_medium(transfer.jobrank);
+  return am::max_medium(transfer.peer.jobrank);
 }
 
 struct Put {
@@ -132,9 +132,9 @@ std::size_t get_part(const ResolvedTransfer& transfer, std::size_t offset, Compl
   const Packed packed(Get{transfer.remote + offset, Wide(target), Wide(destination),
                           static_cast<std::uint32_t>(bytes)});
   Outbound message = packed.message_for(get_message);
-  message.what.set_endpoints(am::endpoints_of(transfer.local_endpoint, transfer.endpoint));
+  message.what.set_endpoints(am::endpoints_of(transfer.peer));
   order_through_peer_begins(destination);
-  return am::send_request(transfer.jobrank, message, immediate) == 0 ? bytes : 0;
+  return am::send_request(transfer.peer.jobrank, message, immediate) == 0 ? bytes : 0;
 }
 
 /// put_part or get_part.
@@ -223,10 +223,10 @@ std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, 
   const Packed packed(Put{transfer.remote + offset, Wide(target)});
   Outbound message = packed.message_for(put_message);
   message.what.set_category(Category::medium);
-  message.what.set_endpoints(am::endpoints_of(transfer.local_endpoint, transfer.endpoint));
+  message.what.set_endpoints(am::endpoints_of(transfer.peer));
   message.size = part_size(transfer, offset);
   message.payload = from;
-  return am::send_request(transfer.jobrank, message, immediate) == 0 ? message.size : 0;
+  return am::send_request(transfer.peer.jobrank, message, immediate) == 0 ? message.size : 0;
 }
 
 Injected put_by_messages(const ResolvedTransfer& transfer, CompletionTarget target,

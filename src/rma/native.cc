@@ -8,9 +8,7 @@
 
 #include "am/deferred_send.h"
 #include "core/memory.h"
-#include "core/objects.h"
 #include "core/process.h"
-#include "core/segment.h"
 #include "rma/injection.h"
 
 namespace gex::rma {
@@ -31,7 +29,7 @@ struct Injection {
   bool inject_next() noexcept {
     const net::Conduit& conduit = *process().conduit;
     const std::size_t size = std::min(process().network.max_transfer, transfer.size - injected);
-    const net::Remote remote{transfer.jobrank, transfer.key, transfer.remote + injected};
+    const net::Remote remote{transfer.peer.jobrank, transfer.key, transfer.remote + injected};
     std::byte* const local = static_cast<std::byte*>(transfer.local) + injected;
     const net::SendResult result = put ? conduit.put(&remote, local, size, done, local_done)
                                        : conduit.get(&remote, local, size, done);
@@ -85,13 +83,6 @@ class SourceCopy final : public am::DeferredSend {
   StdCompletion::Word sent_{0};
 };
 
-/// Returns true if the network itself reads and writes the local memory, which is a device's.
-bool is_reached_locally(const ResolvedTransfer& transfer) noexcept {
-  const gex_Segment_t own = transfer.local_endpoint->segment;
-  return own != nullptr && own->kind != nullptr && own->contains(transfer.local, transfer.size) &&
-         is_local_for_network(*own);
-}
-
 Injected inject(Injection injection, bool immediate) noexcept {
   const Injected all{native_parts_of(injection.transfer), /*source_in_use=*/injection.put};
   if (inject_what_fits(injection)) return all;
@@ -116,14 +107,6 @@ Injected inject_copy(const ResolvedTransfer& transfer, std::unique_ptr<SourceCop
 }
 
 }  // namespace
-
-void find_key(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
-  transfer.key = segment.key;
-  if (transfer.key == nullptr) return;
-  transfer.native = process().conduit->put != nullptr &&
-                    (kind_at(transfer.local) == nullptr || is_reached_locally(transfer));
-  transfer.by_atomics = segment.memory_class == net::host_memory;
-}
 
 std::uint32_t native_parts_of(const ResolvedTransfer& transfer) noexcept {
   const std::size_t limit = process().network.max_transfer;

@@ -1,5 +1,5 @@
 #pragma once
-// Put and get by the network itself (ResolvedTransfer::native), for segments that it has a key for.
+// Put and get by the network itself (Way::network), for segments that it has a key for.
 //
 // A transfer is cut into parts of the size that the network moves at once, of which each adds one
 // to the completion targets.
@@ -7,14 +7,9 @@
 #include <cstdint>
 
 #include "core/initiate.h"
-#include "core/published.h"
 #include "rma/resolved_transfer.h"
 
 namespace gex::rma {
-
-/// Gives the transfer the network's key of the segment that holds its remote side, and decides
-/// whether the network carries it.
-void find_key(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept;
 
 /// Number of parts, hence of completions, of a transfer that is not empty.
 std::uint32_t native_parts_of(const ResolvedTransfer& transfer) noexcept;

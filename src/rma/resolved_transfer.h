@@ -1,6 +1,5 @@
 #pragma once
-// One contiguous put or get: its two sides, resolved, and how the peer's is reached. rma.h lists
-// who may carry it.
+// One contiguous put or get: its two sides, resolved, and what carries it.
 
 #include <gasnetex.h>
 
@@ -9,39 +8,46 @@
 
 #include "core/memory.h"
 #include "core/op.h"
+#include "core/team.h"
 #include "job/memory_way.h"
 #include "observe/restricted.h"
 
 namespace gex::rma {
 
+/// The means that carries a transfer; rma/way.h chooses it.
+enum class Way : std::uint8_t {
+  kind,      ///< copies of a kind of memory, which reach both sides (rma/by_kind.h)
+  copy,      ///< this processor: the remote side is mapped here
+  network,   ///< put and get of the network, which has a key for the segment (rma/native.h)
+  messages,  ///< messages (rma/messages.h); a put from memory of a device: rma/staged_put.h
+};
+
 /// A transfer whose flags are resolved.
 struct ResolvedTransfer {
   Call call;
-  gex_EP_t local_endpoint;
-  gex_Rank_t jobrank;
-  gex_EP_Index_t endpoint;
+  Target peer;
   void* local;
   std::uintptr_t remote;  ///< address in the owner
-  std::byte* mapped;      ///< the same byte here, or null
   std::size_t size;
-  const void* key = nullptr;  ///< the network's key of the peer's segment, or null
-  /// Where copies of `kind` reach the remote side, if one side is memory of another kind than the
-  /// host's and a kind of this process's reaches both; else null (rma/by_kind.h).
-  std::byte* reached = nullptr;
+  Way way = Way::messages;
+  std::byte* mapped = nullptr;  ///< the remote side here, or null
+  const void* key = nullptr;    ///< the network's key of the peer's segment, or null
+  /// Way::kind: the kind, and where its copies reach the remote side. Else null.
   const MemoryKind* kind = nullptr;
-  bool native = false;      ///< the network itself carries it; then there is a key
-  bool by_atomics = false;  ///< the network itself may operate on it; then there is a key
-
+  std::byte* reached = nullptr;
   net::MemoryClass remote_class = net::host_memory;
 
-  MemoryWay way() const noexcept {
+  /// Returns true if the network itself may operate on the remote side.
+  bool by_atomics() const noexcept { return key != nullptr && remote_class == net::host_memory; }
+
+  MemoryWay memory_way() const noexcept {
     if (remote_class == net::host_memory && kind_at(local) == nullptr) return MemoryWay::host;
-    if (kind != nullptr) return MemoryWay::copies;
-    return native ? MemoryWay::network : MemoryWay::messages;
+    if (way == Way::kind) return MemoryWay::copies;
+    return way == Way::network ? MemoryWay::network : MemoryWay::messages;
   }
   Op as(OpKind op) const noexcept {
-    Op made = Op::with_peer(op, number_of(call), jobrank, size);
-    made.sequence = static_cast<std::uint32_t>(way());
+    Op made = Op::with_peer(op, number_of(call), peer.jobrank, size);
+    made.sequence = static_cast<std::uint32_t>(memory_way());
     return made;
   }
 };

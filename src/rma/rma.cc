@@ -13,6 +13,7 @@
 #include "rma/messages.h"
 #include "rma/native.h"
 #include "rma/staged_put.h"
+#include "rma/way.h"
 
 namespace gex::rma {
 
@@ -33,19 +34,20 @@ void check(const ResolvedTransfer& transfer, const PublishedSegment& segment, ge
   const char* const call = name_of(which);
   if (more_than_one(flags & self_flags)) fatal("%s: more than one SELF_SEG flag", call);
   if (more_than_one(flags & peer_flags)) fatal("%s: more than one PEER_SEG flag", call);
-  if ((flags & GEX_FLAG_PEER_NEVER_SELF) != 0 && transfer.jobrank == gex_proc_.jobrank)
+  if ((flags & GEX_FLAG_PEER_NEVER_SELF) != 0 && transfer.peer.jobrank == gex_proc_.jobrank)
     fatal("%s: GEX_FLAG_PEER_NEVER_SELF, but the peer is this process", call);
-  if ((flags & GEX_FLAG_PEER_NEVER_NBRHD) != 0 && process().neighborhood.contains(transfer.jobrank))
+  if ((flags & GEX_FLAG_PEER_NEVER_NBRHD) != 0 &&
+      process().neighborhood.contains(transfer.peer.jobrank))
     fatal("%s: GEX_FLAG_PEER_NEVER_NBRHD, but rank %u is in this process's neighborhood", call,
-          transfer.jobrank);
+          transfer.peer.jobrank);
   if (transfer.size != 0 && !segment.contains(transfer.remote, transfer.size))
     fatal("%s: %zu bytes at %p are not in the bound segment of rank %u (%zu bytes at %p)", call,
-          transfer.size, reinterpret_cast<void*>(transfer.remote), transfer.jobrank,
+          transfer.size, reinterpret_cast<void*>(transfer.remote), transfer.peer.jobrank,
           static_cast<std::size_t>(segment.size), reinterpret_cast<void*>(segment.owner_address));
   if (transfer.local == nullptr && transfer.size != 0) fatal("%s: the local address is null", call);
   // SELF_SEG_SOME is about all segments of this process, which may adjoin one another.
   const bool in_own_segment = (flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET)) != 0;
-  const gex_Segment_t own = transfer.local_endpoint->segment;
+  const gex_Segment_t own = transfer.peer.local_endpoint->segment;
   if (in_own_segment &&
       (own == nullptr || (transfer.size != 0 && !own->contains(transfer.local, transfer.size))))
     fatal("%s: a SELF_SEG flag, but %zu bytes at %p are not in this process's bound segment", call,
@@ -59,22 +61,28 @@ bool is_immediate(gex_Flags_t flags) noexcept {
 Injected inject_get(const ResolvedTransfer& transfer, const Targets& targets,
                     gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
-  if (transfer.kind != nullptr) [[unlikely]]
-    return get_by_kind(transfer, targets);
-  if (transfer.native) return native_get(transfer, targets.done, immediate);
+  switch (transfer.way) {
+    case Way::kind:
+      return get_by_kind(transfer, targets);
+    case Way::network:
+      return native_get(transfer, targets.done, immediate);
+    case Way::copy:  // done by `get_by_copy`
+    case Way::messages:
+      break;
+  }
   return get_by_messages(transfer, targets.done, immediate);
 }
 
 /// Returns true if a put was no more than a copy, or nothing at all.
 [[gnu::always_inline]] inline bool put_by_copy(const ResolvedTransfer& transfer) noexcept {
   if (transfer.size == 0) return true;
-  if (transfer.mapped == nullptr || transfer.kind != nullptr) return false;
+  if (transfer.way != Way::copy) return false;
   copy_memory(transfer.mapped, transfer.local, transfer.size);
   return true;
 }
 [[gnu::always_inline]] inline bool get_by_copy(const ResolvedTransfer& transfer) noexcept {
   if (transfer.size == 0) return true;
-  if (transfer.mapped == nullptr || transfer.kind != nullptr) return false;
+  if (transfer.way != Way::copy) return false;
   copy_memory(transfer.local, transfer.mapped, transfer.size);
   return true;
 }
@@ -92,12 +100,17 @@ Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
   const bool immediate = is_immediate(flags);
   // An immediate call must not wait until its source may be reused.
   const bool must_copy = immediate && wanted == LocalCompletion::now;
-  if (transfer.kind != nullptr) [[unlikely]]
-    return put_by_kind(transfer, targets, /*at_once=*/must_copy);
-  if (transfer.native) {
-    const bool may_copy = targets.local_done != nullptr && (flags & GEX_FLAG_LC_COPY_YES) != 0;
-    const FromCopy otherwise = may_copy ? FromCopy::if_there_is_memory : FromCopy::no;
-    return native_put(transfer, targets, must_copy ? FromCopy::yes : otherwise, immediate);
+  switch (transfer.way) {
+    case Way::kind:
+      return put_by_kind(transfer, targets, /*at_once=*/must_copy);
+    case Way::network: {
+      const bool may_copy = targets.local_done != nullptr && (flags & GEX_FLAG_LC_COPY_YES) != 0;
+      const FromCopy otherwise = may_copy ? FromCopy::if_there_is_memory : FromCopy::no;
+      return native_put(transfer, targets, must_copy ? FromCopy::yes : otherwise, immediate);
+    }
+    case Way::copy:  // done by `put_by_copy`
+    case Way::messages:
+      break;
   }
   if (const MemoryKind* const here = kind_at(transfer.local); here != nullptr && !must_copy)
       [[unlikely]]
@@ -107,42 +120,43 @@ Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
 }
 
 std::uint32_t parts_of_put(const ResolvedTransfer& transfer) noexcept {
-  if (transfer.mapped != nullptr || transfer.kind != nullptr) return 1;
-  return transfer.native ? native_parts_of(transfer) : message_parts_of(transfer);
+  switch (transfer.way) {
+    case Way::kind:
+    case Way::copy:
+      return 1;
+    case Way::network:
+      return native_parts_of(transfer);
+    case Way::messages:
+      break;
+  }
+  return message_parts_of(transfer);
 }
 
-ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
+ResolvedTransfer resolve_transfer(const Target& peer, const void* local, void* remote,
                                   std::size_t size, gex_Flags_t flags, Call call) noexcept {
-  const Target target = resolve(tm, rank);
-  const PublishedSegment segment = target.segment();
+  const PublishedSegment segment = peer.segment();
   ResolvedTransfer transfer;
   transfer.call = call;
-  transfer.local_endpoint = target.local_endpoint;
-  transfer.jobrank = target.jobrank;
-  transfer.endpoint = target.endpoint;
+  transfer.peer = peer;
   transfer.size = size;
   transfer.local = const_cast<void*>(local);
   transfer.remote = reinterpret_cast<std::uintptr_t>(remote);
-  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0 && target.local_endpoint->segment != nullptr)
+  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) != 0 && peer.local_endpoint->segment != nullptr)
     transfer.local =
-        target.local_endpoint->segment->address + reinterpret_cast<std::uintptr_t>(local);
+        peer.local_endpoint->segment->address + reinterpret_cast<std::uintptr_t>(local);
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) transfer.remote += segment.owner_address;
   if (observed()) [[unlikely]] {
     if (checked()) check(transfer, segment, flags, call);
-    trace::transfer(transfer.jobrank, size);
+    trace::transfer(peer.jobrank, size);
   }
   const bool inside = segment.contains(transfer.remote, size);
-  transfer.mapped = segment.mapped_at(transfer.remote, size);
-  transfer.remote_class = segment.memory_class;
-  if (inside) find_key(transfer, segment);
-  if (has_other_kinds() && inside && size != 0) [[unlikely]]
-    find_kind(transfer, segment);
+  if (inside) choose_way(transfer, segment);
   if (observed()) [[unlikely]]
-    trace::memory_way(transfer.way());
+    trace::memory_way(transfer.memory_way());
   // Outside the neighborhood the owner checks.
-  if (!inside && process().neighborhood.contains(target.jobrank) && size != 0)
+  if (!inside && process().neighborhood.contains(peer.jobrank) && size != 0)
     fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", name_of(call), size,
-          reinterpret_cast<void*>(transfer.remote), target.jobrank);
+          reinterpret_cast<void*>(transfer.remote), peer.jobrank);
   return transfer;
 }
 

@@ -6,10 +6,12 @@
 //
 //   gex_RMA_PutNB        gex/rma.h         copies, where the peer's segment is mapped
 //   gex_put_nb_          api/rma.cc        checks the arguments
-//   resolve_transfer     rma.cc            makes (tm, rank, address) a ResolvedTransfer
+//   resolve_transfer     rma.cc            makes (tm, rank, address) a ResolvedTransfer;
+//   `choose_way`
+//                                          (way.h) has who carries it
 //   put_explicit         rma.cc            copies, where the peer's segment is mapped
 //   initiate_with_event  core/initiate.h   makes the event, and counts its parts
-//   inject_put           rma.cc            chooses who carries the bytes:
+//   inject_put           rma.cc            gives it to them:
 //
 //   put_by_kind          by_kind.h         a device, whose copies reach both sides
 //   native_put           native.h          the network, which has a key for the segment
@@ -34,9 +36,14 @@
 
 namespace gex::rma {
 
-/// Resolves (tm, rank), offsets and mapping; checks in checked mode.
-ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local, void* remote,
+/// Resolves offsets, and chooses the way; checks in checked mode.
+ResolvedTransfer resolve_transfer(const Target& peer, const void* local, void* remote,
                                   std::size_t size, gex_Flags_t flags, Call call) noexcept;
+inline ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local,
+                                         void* remote, std::size_t size, gex_Flags_t flags,
+                                         Call call) noexcept {
+  return resolve_transfer(resolve(tm, rank), local, remote, size, flags, call);
+}
 
 /// Injects the put of a transfer that is not empty, and not just a copy by the processor.
 Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,

@@ -26,15 +26,12 @@ struct PutAfter final : am::DeferredSend {
 
   bool advance() noexcept override {
     if (StdCompletion::load_acquire(happened) == 0) return false;
-    if (!is_copy())
+    if (transfer.way != Way::copy)
       return inject_put(transfer, targets, LocalCompletion::with_done, flags).parts != 0;
     copy_memory(transfer.mapped, transfer.local, transfer.size);
     complete(targets.done);
     return true;
   }
-
- private:
-  bool is_copy() const noexcept { return transfer.mapped != nullptr && transfer.kind == nullptr; }
 };
 
 /// A stream that waits for an event.

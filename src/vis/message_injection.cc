@@ -77,10 +77,9 @@ MessageInjection::~MessageInjection() {
 
 MessageInjection::DeferredMessages& MessageInjection::deferred() noexcept {
   if (deferred_ == nullptr) {
-    const Target target = resolve(recipient_.tm, recipient_.rank);
     deferred_ = std::make_unique<DeferredMessages>();
-    deferred_->jobrank = target.jobrank;
-    deferred_->endpoints = am::endpoints_of(target.local_endpoint, target.endpoint);
+    deferred_->jobrank = recipient_.peer.jobrank;
+    deferred_->endpoints = am::endpoints_of(recipient_.peer);
     deferred_->handler = internal_.handler();
     deferred_->arg_count = arg_count_;
   }
@@ -119,14 +118,13 @@ std::byte* MessageInjection::begin_deferred(std::size_t max_bytes) noexcept {
 
 std::byte* MessageInjection::begin(std::size_t max_bytes) noexcept {
   if (deferred_ != nullptr) return begin_deferred(max_bytes);
-  message_ =
-      am::prepare_request(resolve(recipient_.tm, recipient_.rank),
-                          {.client_buffer = nullptr,
-                           .most_payload = max_bytes,
-                           .destination = nullptr,
-                           .is_long = false,
-                           .flags = recipient_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
-                           .arg_count = arg_count_});
+  message_ = am::prepare_request(
+      recipient_.peer, {.client_buffer = nullptr,
+                        .most_payload = max_bytes,
+                        .destination = nullptr,
+                        .is_long = false,
+                        .flags = recipient_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
+                        .arg_count = arg_count_});
   if (message_ != GEX_AM_SRCDESC_NO_OP) return static_cast<std::byte*>(message_->address);
   return is_first_ ? nullptr : begin_deferred(max_bytes);
 }

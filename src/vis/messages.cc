@@ -266,7 +266,7 @@ Injected put_packed(const Recipient& recipient, const Region& remote, const Regi
   const bool notifies = notice.handler != 0;
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
-  const std::size_t limit = am::max_medium(recipient.tm, recipient.rank) - notice_bytes;
+  const std::size_t limit = am::max_medium(recipient.peer.jobrank) - notice_bytes;
   const std::size_t max_description = max_description_bytes(remote);
   MessageInjection messages =
       notifies
@@ -309,7 +309,7 @@ Injected put_packed(const Recipient& recipient, const Region& remote, const Regi
 template <class Region>
 Injected get_packed(const Recipient& recipient, const Region& remote, const Region& local,
                     std::size_t bytes, CompletionTarget target) noexcept {
-  const std::size_t limit = am::max_medium(recipient.tm, recipient.rank);
+  const std::size_t limit = am::max_medium(recipient.peer.jobrank);
   const std::size_t room = std::min(limit, max_description_bytes(remote));
   auto* pending = new (std::nothrow) PendingGet(local, target);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");

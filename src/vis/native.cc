@@ -131,10 +131,11 @@ struct WithOwnShape final : rma::DeferredInjection<PieceInjection<Region>> {
 }  // namespace
 
 template <class Region>
-bool is_native(const rma::ResolvedTransfer& resolved, const Region& remote, const Region& local,
-               std::size_t bytes, std::size_t message) noexcept {
-  // The network reaches a local region in host memory only.
-  if (!resolved.native || policy == Policy::never) return false;
+bool suits_network(const Region& remote, const Region& local, std::size_t bytes,
+                   std::size_t message) noexcept {
+  if (policy == Policy::never) return false;
+  // A put of one piece may be from memory of a device, one of several may not
+  // (Conduit::put_pieces).
   if (has_other_kinds() && !is_on_host(local)) return false;
   if (policy == Policy::always) return true;
   const std::size_t messages = (bytes + message - 1) / message;
@@ -153,10 +154,9 @@ Injected inject_native(const Op& op, const void* key, const Region& remote, cons
   return all;
 }
 
-template bool is_native(const rma::ResolvedTransfer&, const StridedRegion&, const StridedRegion&,
-                        std::size_t, std::size_t) noexcept;
-template bool is_native(const rma::ResolvedTransfer&, const BlockList&, const BlockList&,
-                        std::size_t, std::size_t) noexcept;
+template bool suits_network(const StridedRegion&, const StridedRegion&, std::size_t,
+                            std::size_t) noexcept;
+template bool suits_network(const BlockList&, const BlockList&, std::size_t, std::size_t) noexcept;
 template Injected inject_native(const Op&, const void*, const StridedRegion&, const StridedRegion&,
                                 const Targets&, bool) noexcept;
 template Injected inject_native(const Op&, const void*, const BlockList&, const BlockList&,

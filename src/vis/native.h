@@ -10,19 +10,17 @@
 #include <cstddef>
 
 #include "core/initiate.h"
-#include "rma/resolved_transfer.h"
 #include "vis/region.h"
 
 namespace gex::vis {
 
 // `Region` is StridedRegion or BlockList.
 
-/// Returns true if the network is to carry a transfer of `bytes` between these regions. `resolved`:
-/// the peer's memory, from the lowest to the highest address. `message`: how many bytes one message
-/// would carry.
+/// Returns true if the network, which reaches the peer's memory, is to carry a transfer of `bytes`
+/// between these regions. `message`: how many bytes one message would carry.
 template <class Region>
-bool is_native(const rma::ResolvedTransfer& resolved, const Region& remote, const Region& local,
-               std::size_t bytes, std::size_t message) noexcept;
+bool suits_network(const Region& remote, const Region& local, std::size_t bytes,
+                   std::size_t message) noexcept;
 
 /// Injects a whole transfer, which `op` describes, waiting for room, polling. `key`: the network's,
 /// of the peer's segment. If `immediate`, injects nothing if the first operation finds no room;

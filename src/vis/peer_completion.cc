@@ -80,15 +80,14 @@ bool is_armed() noexcept {
   return armed != nullptr && armed->handler != 0;
 }
 
-void send_notice(gex_TM_t tm, gex_Rank_t rank, const PeerCompletion& notice) noexcept {
-  const Target target = resolve(tm, rank);
+void send_notice(const Target& peer, const PeerCompletion& notice) noexcept {
   const am::Packed packed(Notice{notice.handler});
   am::Outbound message = packed.message_for(notice_message);
   message.what.set_category(Category::medium);
-  message.what.set_endpoints(am::endpoints_of(target.local_endpoint, target.endpoint));
+  message.what.set_endpoints(am::endpoints_of(peer));
   message.payload = notice.payload;
   message.size = notice.size;
-  am::send_request(target.jobrank, message, false);
+  am::send_request(peer.jobrank, message, false);
 }
 
 std::uint64_t next_put_number() noexcept {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/team.h"
 #include "core/thread.h"
 
 namespace gex::vis {
@@ -31,8 +32,8 @@ void arm(gex_AM_Index_t handler, const void* payload, std::size_t size) noexcept
 PeerCompletion take_armed() noexcept;
 bool is_armed() noexcept;
 
-/// Sends the notice of a put that is complete at (tm, rank). Waits for room.
-void send_notice(gex_TM_t tm, gex_Rank_t rank, const PeerCompletion& notice) noexcept;
+/// Sends the notice of a put that is complete at the peer. Waits for room.
+void send_notice(const Target& peer, const PeerCompletion& notice) noexcept;
 
 /// A number for a put whose notice travels with its parts; no other put of this process has it.
 std::uint64_t next_put_number() noexcept;

@@ -1,13 +1,12 @@
 #pragma once
 // The peer of a non-contiguous transfer, and whether the transfer may wait for room.
 
-#include <gasnetex.h>
+#include "core/team.h"
 
 namespace gex::vis {
 
 struct Recipient {
-  gex_TM_t tm;
-  gex_Rank_t rank;
+  Target peer;
   bool immediate;
 };
 

@@ -41,17 +41,18 @@ PeerCompletion take_notice(const VisRequest& request) noexcept {
 }
 
 /// Ends an operation that was completed within its call.
-Initiated done_at_once(const VisRequest& request, const PeerCompletion& notice) noexcept {
-  if (notice.handler != 0) send_notice(request.tm, request.rank, notice);
+Initiated done_at_once(const Target& peer, const PeerCompletion& notice) noexcept {
+  if (notice.handler != 0) send_notice(peer, notice);
   return {};
 }
 
-/// Ends a strided operation that moves nothing, whose team and rank may be invalid.
+/// Ends an operation that moves nothing, whose team and rank may be invalid.
 Initiated nothing_to_do(const VisRequest& request, const PeerCompletion& notice) noexcept {
   if (notice.handler == 0 || request.tm == GEX_TM_INVALID) return {};
   const gex_Rank_t ranks =
       GEX_IS_PAIR_(request.tm) ? gex_proc_.jobsize : Team::from(request.tm).size;
-  return request.rank < ranks ? done_at_once(request, notice) : Initiated{};
+  if (request.rank >= ranks) return {};
+  return done_at_once(resolve(request.tm, request.rank), notice);
 }
 
 /// Local completion, as the flags request it.
@@ -95,10 +96,9 @@ Bounds bounds_of(const BlockList& list) noexcept {
   return bounds;
 }
 
-rma::ResolvedTransfer resolve_range(const VisRequest& request, const void* local,
-                                    std::uintptr_t start, std::size_t bytes) noexcept {
-  return rma::resolve_transfer(request.tm, request.rank, local, reinterpret_cast<void*>(start),
-                               bytes, 0, request.call);
+rma::ResolvedTransfer resolve_range(const Target& peer, const void* local, std::uintptr_t start,
+                                    std::size_t bytes, Call call) noexcept {
+  return rma::resolve_transfer(peer, local, reinterpret_cast<void*>(start), bytes, 0, call);
 }
 
 /// A strided transfer whose peer's memory begins at `lowest`.
@@ -158,39 +158,44 @@ struct ListTransfer {
   }
 };
 
-/// Resolves the peer's memory, from the lowest to the highest address.
-template <class Transfer>
-rma::ResolvedTransfer resolve_whole(const VisRequest& request, const Transfer& transfer) noexcept {
-  const rma::ResolvedTransfer resolved =
-      resolve_range(request, transfer.in_local(), transfer.lowest, transfer.reach());
-  // The trace has the bytes that move, not the range that they lie in.
-  trace::transfer(resolved.jobrank, transfer.bytes());
-  return resolved;
-}
-
 /// Where the peer's memory is mapped here; null if it is not.
-[[gnu::noinline]] std::byte* find_mapped(const VisRequest& request, std::uintptr_t lowest,
+[[gnu::noinline]] std::byte* find_mapped(const Target& peer, std::uintptr_t lowest,
                                          std::size_t reach) noexcept {
-  return resolve(request.tm, request.rank).segment().mapped_at(lowest, reach);
+  return peer.segment().mapped_at(lowest, reach);
 }
 
-/// Chooses who carries a transfer that is more than a copy, and gives it to them.
+/// The way of a transfer that is more than a copy. It is that of a contiguous one of the whole
+/// range, but messages carry what the network would take more operations for, and a notice travels
+/// with the messages that it waits for.
+template <class Transfer>
+rma::Way way_of(const rma::ResolvedTransfer& range, const Transfer& transfer,
+                const PeerCompletion& notice) noexcept {
+  if (notice.handler != 0) return rma::Way::messages;
+  if (range.way != rma::Way::network) return range.way;
+  const bool suits = suits_network(transfer.remote, transfer.local, transfer.bytes(),
+                                   am::max_medium(range.peer.jobrank));
+  return suits ? rma::Way::network : rma::Way::messages;
+}
+
+/// Gives a transfer that is more than a copy to what carries it. `range`: the peer's memory, from
+/// the lowest to the highest address.
 template <class Transfer>
 Injected inject_transfer(const VisRequest& request, const PeerCompletion& notice,
-                         const rma::ResolvedTransfer& resolved, const Op& op,
-                         const Transfer& transfer, const Targets& targets) noexcept {
+                         const rma::ResolvedTransfer& range, const Op& op, const Transfer& transfer,
+                         const Targets& targets) noexcept {
   // A notice is for the next operation whatever its flags, so that operation is not refused.
   const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
   const std::size_t bytes = op.bytes;
-  // A notice travels with the messages that it waits for.
-  if (notice.handler == 0) {
-    if (resolved.kind != nullptr)
-      return transfer.copy_by_kind(*resolved.kind, resolved.reached, is_put(request), targets);
-    const std::size_t message = am::max_medium(request.tm, request.rank);
-    if (is_native(resolved, transfer.remote, transfer.local, bytes, message))
-      return inject_native(op, resolved.key, transfer.remote, transfer.local, targets, immediate);
+  switch (way_of(range, transfer, notice)) {
+    case rma::Way::kind:
+      return transfer.copy_by_kind(*range.kind, range.reached, is_put(request), targets);
+    case rma::Way::network:
+      return inject_native(op, range.key, transfer.remote, transfer.local, targets, immediate);
+    case rma::Way::copy:  // done by `move_resolved`
+    case rma::Way::messages:
+      break;
   }
-  const Recipient recipient{request.tm, request.rank, immediate};
+  const Recipient recipient{range.peer, immediate};
   return is_put(request)
              ? put_packed(recipient, transfer.remote, transfer.local, bytes, notice, targets)
              : get_packed(recipient, transfer.remote, transfer.local, bytes, targets.done);
@@ -199,46 +204,50 @@ Injected inject_transfer(const VisRequest& request, const PeerCompletion& notice
 /// Carries out any transfer, or starts it. It takes a copy of what describes it, so that the
 /// caller's, which most often needs no more than a copy by this processor, keeps to registers.
 template <class Transfer>
-[[gnu::noinline]] Initiated move_resolved(const VisRequest& request, const PeerCompletion& notice,
+[[gnu::noinline]] Initiated move_resolved(const VisRequest& request, const Target& peer,
+                                          const PeerCompletion& notice,
                                           Transfer transfer) noexcept {
-  const rma::ResolvedTransfer resolved = resolve_whole(request, transfer);
-  if (resolved.kind == nullptr && resolved.mapped != nullptr) {
-    transfer.copy(resolved.mapped, is_put(request));
-    return done_at_once(request, notice);
+  const rma::ResolvedTransfer range =
+      resolve_range(peer, transfer.in_local(), transfer.lowest, transfer.reach(), request.call);
+  // The trace has the bytes that move, not the range that they lie in.
+  trace::transfer(peer.jobrank, transfer.bytes());
+  if (range.way == rma::Way::copy) {
+    transfer.copy(range.mapped, is_put(request));
+    return done_at_once(peer, notice);
   }
   const Op op = Op::with_peer(is_put(request) ? OpKind::put : OpKind::get, number_of(request.call),
-                              resolved.jobrank, transfer.bytes());
+                              peer.jobrank, transfer.bytes());
   return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
                   [&](const Targets& targets) noexcept {
-                    return inject_transfer(request, notice, resolved, op, transfer, targets);
+                    return inject_transfer(request, notice, range, op, transfer, targets);
                   });
 }
 
 /// Carries a transfer out, or starts it. Calls that are checked or traced, or where either end may
 /// be memory of a device, are more than a copy.
 template <class Transfer>
-[[gnu::always_inline]] inline Initiated move_regions(const VisRequest& request,
+[[gnu::always_inline]] inline Initiated move_regions(const VisRequest& request, const Target& peer,
                                                      const PeerCompletion& notice,
                                                      const Transfer& transfer) noexcept {
   std::byte* mapped = nullptr;
   if (!observed() && !has_other_kinds())
-    mapped = find_mapped(request, transfer.lowest, transfer.reach());
+    mapped = find_mapped(peer, transfer.lowest, transfer.reach());
   if (mapped == nullptr) [[unlikely]]
-    return move_resolved(request, notice, transfer);
+    return move_resolved(request, peer, notice, transfer);
   transfer.copy(mapped, is_put(request));
-  return done_at_once(request, notice);
+  return done_at_once(peer, notice);
 }
 
 /// Checked mode: reports the invalid entry, not the range of all.
-void check_lists(const VisRequest& request, const BlockList& remote,
-                 const BlockList& local) noexcept {
+void check_lists(const Target& peer, const BlockList& remote, const BlockList& local,
+                 Call call) noexcept {
   for (std::size_t i = 0; i < local.count(); ++i)
     if (local.length(i) != 0 && local.address(i) == nullptr)
-      fatal("%s: address %zu of the local list is null", name_of(request.call), i);
+      fatal("%s: address %zu of the local list is null", name_of(call), i);
   for (std::size_t i = 0; i < remote.count(); ++i)
     if (remote.length(i) != 0)
-      resolve_range(request, &request, reinterpret_cast<std::uintptr_t>(remote.address(i)),
-                    remote.length(i));
+      resolve_range(peer, &peer, reinterpret_cast<std::uintptr_t>(remote.address(i)),
+                    remote.length(i), call);
 }
 
 }  // namespace
@@ -246,15 +255,13 @@ void check_lists(const VisRequest& request, const BlockList& remote,
 Initiated move_strided(const VisRequest& request, const StridedEnd& remote, const StridedEnd& local,
                        std::size_t element, const std::size_t* count, std::size_t levels) noexcept {
   const PeerCompletion notice = take_notice(request);
-  // Loops follow the end that is written within this process, else the peer's.
-  const auto is_near = [&]() noexcept {
-    return process().neighborhood.contains(resolve(request.tm, request.rank).jobrank);
-  };
   Shape shape;
   if (!make_shape(shape, element, count, remote.strides, local.strides, levels, remote_end))
     fatal("%s: elemsz and count exceed the address space", name_of(request.call));
   if (shape.element == 0) return nothing_to_do(request, notice);
-  if (!is_put(request) && shape.dims > 1 && is_near())
+  const Target peer = resolve(request.tm, request.rank);
+  // Loops follow the end that is written within this process, else the peer's.
+  if (!is_put(request) && shape.dims > 1 && process().neighborhood.contains(peer.jobrank))
     make_shape(shape, element, count, remote.strides, local.strides, levels, local_end);
 
   Extent at_remote;
@@ -266,7 +273,7 @@ Initiated move_strided(const VisRequest& request, const StridedEnd& remote, cons
                                static_cast<std::uintptr_t>(shape.offset[remote_end]);
   std::byte* const local_first = static_cast<std::byte*>(local.address) + shape.offset[local_end];
   const std::uintptr_t lowest = first + static_cast<std::uintptr_t>(at_remote.start);
-  return move_regions(request, notice,
+  return move_regions(request, peer, notice,
                       StridedTransfer{{&shape, remote_end, reinterpret_cast<std::byte*>(first)},
                                       {&shape, local_end, local_first},
                                       lowest,
@@ -283,10 +290,11 @@ Initiated move_lists(const VisRequest& request, const BlockList& remote,
     fatal("%s: the remote list holds %zu bytes, the local one %zu", name_of(request.call), bytes,
           local_bytes);
   const PeerCompletion notice = take_notice(request);
-  if (bytes == 0) return done_at_once(request, notice);
-  if (checked()) check_lists(request, remote, local);
+  if (bytes == 0) return nothing_to_do(request, notice);
+  const Target peer = resolve(request.tm, request.rank);
+  if (checked()) check_lists(peer, remote, local, request.call);
   const Bounds bounds = bounds_of(remote);
-  return move_regions(request, notice,
+  return move_regions(request, peer, notice,
                       ListTransfer{remote, local, bytes, bounds.low, bounds.high - bounds.low});
 }
 

@@ -6,9 +6,9 @@
 //   gex_VIS_StridedPutNB  api/vis.cc        checks the arguments, and makes a VisRequest
 //   move_strided          vis.cc            `make_shape` (shape.h) finds the fewest loops
 //   move_regions          vis.cc            copies, where the peer's memory is mapped
-//   start_transfer        vis.cc            resolves the peer's memory, and makes the Op
+//   move_resolved         vis.cc            resolves the peer's memory (rma/way.h), makes the Op
 //   initiate              core/initiate.h   makes the event, and counts the parts
-//   inject_transfer       vis.cc            chooses who carries the bytes:
+//   inject_transfer       vis.cc            gives it to what carries the bytes:
 //
 //   copy_strided_by_kind  by_kind.h         a device, whose copies reach both sides
 //   inject_native         native.h          the network: pieces.h cuts both regions into operations

@@ -43,6 +43,22 @@ class RmaReference : public testing::Test {
   StdCompletion::Word target{0};
 };
 
+TEST(Way, IsAProcessorsCopyOfMappedMemoryElseTheNetworks) {
+  std::vector<std::byte> local(8);
+  const auto way_to = [&](gex_Rank_t peer) {
+    const Target target = resolve(conformance::team(), peer);
+    const ResolvedTransfer put = resolve_transfer(target, local.data(), segment_of(peer),
+                                                  local.size(), 0, Call::put_blocking);
+    EXPECT_EQ(put.mapped, target.segment().mapped);
+    EXPECT_EQ(put.kind, nullptr);
+    return put.way;
+  };
+  EXPECT_EQ(way_to(rank()), Way::copy);
+  const bool near = process().neighborhood.contains(next());
+  const bool has_network = process().conduit != nullptr && process().conduit->put != nullptr;
+  EXPECT_EQ(way_to(next()), near ? Way::copy : has_network ? Way::network : Way::messages);
+}
+
 TEST_F(RmaReference, APutCompletesOncePerPart) {
   const std::size_t bytes = 2 * am::max_medium(next()) + 1;
   std::vector<std::byte> source = pattern_of(rank(), bytes);

@@ -20,7 +20,7 @@ using conformance::next;
 using conformance::own_segment;
 using conformance::segment_of;
 
-bool is_native(std::size_t blocks, std::size_t each) {
+bool suits_network(std::size_t blocks, std::size_t each) {
   std::vector<void*> remote;
   std::vector<void*> local;
   const std::size_t stride = 2 * each;
@@ -28,17 +28,15 @@ bool is_native(std::size_t blocks, std::size_t each) {
     remote.push_back(segment_of(next()) + i * stride);
     local.push_back(own_segment() + i * stride);
   }
-  rma::ResolvedTransfer target =
-      rma::resolve_transfer(conformance::team(), next(), own_segment(), segment_of(next()),
-                            blocks * stride, 0, Call::put_blocking);
-  return vis::is_native(target, vis::BlockList(remote.data(), blocks, each),
-                        vis::BlockList(local.data(), blocks, each), blocks * each, 32 * 1024);
+  return vis::suits_network(vis::BlockList(remote.data(), blocks, each),
+                            vis::BlockList(local.data(), blocks, each), blocks * each, 32 * 1024);
 }
 
 TEST(VisWay, IsTheNetworksWhereThatTakesNoMoreOperationsThanMessages) {
-  const bool has_network = process().conduit != nullptr;
-  EXPECT_EQ(is_native(4, 256 * 1024), has_network) << "few large blocks";
-  EXPECT_FALSE(is_native(100'000, 4)) << "many small blocks, of which a message takes thousands";
+  if (process().conduit == nullptr) return;  // sim.rooms.emu has one
+  EXPECT_TRUE(suits_network(4, 256 * 1024)) << "few large blocks";
+  EXPECT_FALSE(suits_network(100'000, 4))
+      << "many small blocks, of which a message takes thousands";
 }
 
 TEST(DomainWay, IsTheNetworksUnlessMembersNearByAreToBeFast) {

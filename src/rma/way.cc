@@ -1,0 +1,56 @@
+#include "rma/way.h"
+
+#include "core/memory.h"
+#include "core/objects.h"
+#include "core/process.h"
+#include "core/segment.h"
+
+namespace gex::rma {
+
+namespace {
+
+/// Finds the kind whose copies reach both sides, and returns true if there is one.
+bool choose_kind(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
+  const MemoryKind* const here = kind_at(transfer.local);
+  if (segment.reached != nullptr) {
+    // Copies of a class reach all its devices; a second class is left to messages.
+    if (here != nullptr && here->memory_class != segment.memory_class) return false;
+    transfer.reached = segment.reached + (transfer.remote - segment.owner_address);
+    transfer.kind = here != nullptr ? here : segment.reached_by;
+  } else if (here != nullptr && transfer.mapped != nullptr) {
+    transfer.reached = transfer.mapped;
+    transfer.kind = here;
+  }
+  if (transfer.kind == nullptr) return false;
+  const gex_Segment_t own = transfer.peer.local_endpoint->segment;
+  if (segment.mapped != nullptr)
+    transfer.kind->pin({segment.mapped, segment.size}, transfer.mapped, transfer.size);
+  if (here == nullptr && own != nullptr && own->contains(transfer.local, transfer.size))
+    transfer.kind->pin({own->address, own->size}, transfer.local, transfer.size);
+  return true;
+}
+
+/// Returns true if the network itself reads and writes the local side.
+bool is_local_reached(const ResolvedTransfer& transfer) noexcept {
+  if (kind_at(transfer.local) == nullptr) return true;
+  const gex_Segment_t own = transfer.peer.local_endpoint->segment;
+  return own != nullptr && own->kind != nullptr && own->contains(transfer.local, transfer.size) &&
+         is_local_for_network(*own);
+}
+
+}  // namespace
+
+void choose_way(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
+  transfer.mapped = segment.mapped_at(transfer.remote, transfer.size);
+  transfer.key = segment.key;
+  transfer.remote_class = segment.memory_class;
+  if (has_other_kinds() && transfer.size != 0 && choose_kind(transfer, segment)) [[unlikely]]
+    transfer.way = Way::kind;
+  else if (transfer.mapped != nullptr)
+    transfer.way = Way::copy;
+  else if (transfer.key != nullptr && process().conduit->put != nullptr &&
+           is_local_reached(transfer))
+    transfer.way = Way::network;
+}
+
+}  // namespace gex::rma
