@@ -14,18 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "coll/copy_few.h"
 #include "core/team.h"
 #include "shm/posts.h"
 
 namespace gex::coll {
-
-/// Copies bytes that often are one word, whose copy is no call.
-inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  if (bytes == sizeof(std::uint64_t))
-    std::memcpy(to, from, sizeof(std::uint64_t));
-  else
-    std::memcpy(to, from, bytes);
-}
 
 class Boards {
  public:

@@ -111,8 +111,7 @@ void LedCollective::launch_between(std::uint32_t number) {
       part.source = chunk.up.request.destination;
       part.after = &chunk.up.done;
     } else if (is_root()) {
-      // With neighbors it keeps its own result on the way down.
-      part.destination = const_cast<std::byte*>(part.source);
+      part.makes_own_result = false;  // on the way down it does
     }
   }
   leaders_.messages.launch(between);

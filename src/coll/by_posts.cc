@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/visit.h"
 #include "coll/known.h"
 
 namespace gex::coll {
@@ -15,26 +16,13 @@ constexpr std::size_t max_flat_bytes = 1024;
 
 constexpr std::size_t max_piece_bytes = shm::post_buffer_bytes;
 
-/// The numbers that a shape takes, for itself or for each of its pieces.
-std::uint32_t numbers_each(const Shape& shape) noexcept {
-  return std::holds_alternative<Grouped>(shape) || std::holds_alternative<Sliced>(shape)
-             ? Sliced::numbers_each
-             : Copy::numbers_each;
+/// The numbers that each piece takes.
+std::uint32_t numbers_each(const PieceShape& shape) noexcept {
+  return visit(shape, [](const auto& one) noexcept { return one.numbers_each; });
 }
-static_assert(Flat::numbers_each == Copy::numbers_each);
-static_assert(Exchange::numbers_each == Copy::numbers_each);
-static_assert(Grouped::numbers_each == Sliced::numbers_each);
 static_assert(HelpedCopy::numbers == DirectCopy::numbers);
 // What `is_small` is one piece of a flat shape.
 static_assert(shm::post_cell_bytes <= max_flat_bytes && max_flat_bytes <= max_piece_bytes);
-
-/// Calls `act` with a direct shape.
-template <class Act>
-auto visit_direct(Shape& shape, Act act) {
-  if (auto* const copy = std::get_if<DirectCopy>(&shape)) return act(*copy);
-  if (auto* const copy = std::get_if<HelpedCopy>(&shape)) return act(*copy);
-  return act(*std::get_if<DirectReduction>(&shape));
-}
 
 /// Posts a piece of the own operand, for which there is room.
 [[gnu::always_inline]] inline void post(Boards& boards, const Request& request,
@@ -45,18 +33,12 @@ auto visit_direct(Shape& shape, Act act) {
   copy_few(boards.own_place(number, post_bytes), from, post_bytes);
   boards.publish(number, bytes);
   // The root's own, while the source is in a near cache.
-  if (request.kind == Kind::broadcast && request.destination != request.source)
-    copy_few(request.destination + offset, from, bytes);
+  if (request.kind == Kind::broadcast) make_own_result(request, offset, bytes);
 }
 
 /// Does what is possible of a piece; true once it is done here.
-bool read(Shape& shape, Boards& boards, const Piece& piece) {
-  if (Flat* const flat = std::get_if<Flat>(&shape)) return flat->read(boards, piece);
-  if (Copy* const copy = std::get_if<Copy>(&shape)) return copy->read(boards, piece);
-  if (Exchange* const exchange = std::get_if<Exchange>(&shape))
-    return exchange->read(boards, piece);
-  if (Grouped* const grouped = std::get_if<Grouped>(&shape)) return grouped->read(boards, piece);
-  return std::get_if<Sliced>(&shape)->read(boards, piece);
+bool read(PieceShape& shape, Boards& boards, const Piece& piece) {
+  return visit(shape, [&](auto& one) { return one.read(boards, piece); });
 }
 
 std::uint32_t numbers_before_pieces(Kind kind) noexcept {
@@ -83,7 +65,7 @@ bool Posts::takes_whole(const Request& request, gex_Rank_t members) noexcept {
   return takes(request);
 }
 
-Shape Posts::shape_of_pieces(const Request& request) const noexcept {
+PieceShape Posts::piece_shape(const Request& request) const noexcept {
   if (request.kind == Kind::broadcast) return Copy{};
   if (request.kind == Kind::exchange) return Exchange{};
   if (boards_.size() > 2 && request.bytes > max_flat_bytes) return Sliced{};
@@ -91,7 +73,7 @@ Shape Posts::shape_of_pieces(const Request& request) const noexcept {
   return Grouped{};
 }
 
-Shape Posts::direct_shape(const Request& request) const noexcept {
+DirectShape Posts::direct_shape(const Request& request) const noexcept {
   if (request.kind != Kind::broadcast) return DirectReduction{};
   if (HelpedCopy::takes(request, boards_.size())) return HelpedCopy{};
   return DirectCopy{};
@@ -99,7 +81,7 @@ Shape Posts::direct_shape(const Request& request) const noexcept {
 
 void Posts::set_up(PostCollective& operation) const noexcept {
   const Request& request = operation.request;
-  operation.shape = shape_of_pieces(request);
+  operation.shape = piece_shape(request);
   operation.stage = PostCollective::Stage::pieces;
   if (request.bytes <= max_piece_bytes) {
     operation.piece_bytes = request.bytes;
@@ -117,7 +99,7 @@ void Posts::set_up(PostCollective& operation) const noexcept {
       (request.kind != Kind::broadcast && boards_.size() > DirectReduction::max_members))
     return;
   operation.end += numbers_before_pieces(request.kind);
-  operation.shape = direct_shape(request);
+  operation.direct = direct_shape(request);
   operation.stage =
       posts(request) ? PostCollective::Stage::describe : PostCollective::Stage::direct;
 }
@@ -235,9 +217,8 @@ bool Posts::wants_polls() const noexcept {
 }
 
 bool Posts::describe(PostCollective& operation) {
-  if (!visit_direct(operation.shape,
-                    [&](auto& direct) { return direct.describe(direct_, numbered(operation)); }))
-    return false;
+  const auto describe_it = [&](auto& one) { return one.describe(direct_, numbered(operation)); };
+  if (!visit(operation.direct, describe_it)) return false;
   operation.stage = PostCollective::Stage::direct;
   return true;
 }
@@ -265,8 +246,8 @@ bool Posts::post_operands() {
 
 bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
   if (operation.stage == PostCollective::Stage::describe) return false;
-  const Step step = visit_direct(operation.shape, [&](auto& direct) {
-    return direct.advance(direct_, numbered(operation), progressed);
+  const Step step = visit(operation.direct, [&](auto& one) {
+    return one.advance(direct_, numbered(operation), progressed);
   });
   switch (step) {
     case Step::incomplete:
@@ -278,7 +259,6 @@ bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
     case Step::by_pieces:
       break;
   }
-  operation.shape = shape_of_pieces(operation.request);
   operation.stage = PostCollective::Stage::pieces;
   operation.first += numbers_before_pieces(operation.request.kind);
   // All operations that have posted since then are behind this one.
@@ -305,7 +285,7 @@ bool Posts::advance_front(PostCollective& operation) {
                       operation.posted > operation.piece};
     if (!read(operation.shape, boards_, piece)) return progressed;
     ++operation.piece;
-    operation.shape = shape_of_pieces(operation.request);
+    operation.shape = piece_shape(operation.request);
     if (!operation.keeps_posts)
       boards_.read_below(operation.first + operation.piece * numbers_each(operation.shape));
     progressed = true;

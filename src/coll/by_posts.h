@@ -23,7 +23,7 @@
 //   do_at_once      an operation of few bytes, in its call, if nothing is under way
 //   launch          any other: `set_up` chooses its shape, and its numbers
 //   advance         `post_operands` of all, as far as there are cells, and `advance_front`:
-//                   the shape of the first reads piece after piece (`read_piece`), or copies
+//                   the shape of the first reads piece after piece (`read`), or copies
 //                   (`advance_directly`)
 //   advance_to      advances one, whose event asks for it
 //   finish          it has moved all pieces
@@ -38,27 +38,28 @@
 #include "coll/boards.h"
 #include "coll/by_pieces.h"
 #include "coll/collective.h"
-#include "coll/described.h"
 #include "coll/direct_copy.h"
 #include "coll/direct_reduction.h"
+#include "coll/direct_team.h"
 #include "coll/helped_copy.h"
 
 namespace gex::coll {
 
-/// The direct ones, of many bytes, come last: they go on as another one where they do not reach.
-using Shape =
-    std::variant<Copy, Exchange, Flat, Grouped, Sliced, DirectCopy, HelpedCopy, DirectReduction>;
+using PieceShape = std::variant<Copy, Flat, Exchange, Grouped, Sliced>;
+/// For many bytes; where one does not reach, the operation goes on by pieces.
+using DirectShape = std::variant<DirectCopy, HelpedCopy, DirectReduction>;
 
 struct PostCollective : Collective {
   /// How its bytes move.
   enum class Stage : std::uint8_t {
-    describe,  ///< a direct shape, for which this member is to post where its memory is
-    direct,    ///< a direct shape
-    pieces,    ///< any other
+    describe,  ///< by `direct`, for which this member is to post where its memory is
+    direct,    ///< by `direct`
+    pieces,    ///< by `shape`
   };
 
-  Shape shape;
   Stage stage = Stage::pieces;
+  DirectShape direct;
+  PieceShape shape;
   bool keeps_posts = false;     ///< they are read only with a later operation's
   std::uint32_t first = 0;      ///< post number
   std::uint32_t end = 0;        ///< the next operation's first number
@@ -130,8 +131,8 @@ class Posts {
   bool is_small(const Request& request) const noexcept;
   bool is_root(const Request& request) const noexcept { return request.root == boards_.rank(); }
 
-  Shape shape_of_pieces(const Request& request) const noexcept;
-  Shape direct_shape(const Request& request) const noexcept;
+  PieceShape piece_shape(const Request& request) const noexcept;
+  DirectShape direct_shape(const Request& request) const noexcept;
   void set_up(PostCollective& operation) const noexcept;
 
   bool post_operands();

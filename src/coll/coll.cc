@@ -1,7 +1,5 @@
 #include "coll/coll.h"
 
-#include <cstring>
-
 #include "base/error.h"
 #include "coll/receive.h"
 #include "coll/team_collectives.h"
@@ -14,12 +12,6 @@
 namespace gex::coll {
 
 namespace {
-
-/// Performs an operation in a team of one: the result is the operand.
-void copy_alone(const Request& request) noexcept {
-  if (request.bytes != 0 && request.destination != request.source)
-    std::memcpy(request.destination, request.source, request.bytes);
-}
 
 /// Data of collectives is memory of the host, as the reference has it for the endpoints too.
 void require_host_endpoint(const Team& team, const char* call) noexcept {
@@ -42,7 +34,7 @@ gex_Event_t start_collective(Team& team, const Request& request,
     require_host_memory(request.source, "src", name_of(announcement.call));
   }
   if (team.size == 1) {
-    copy_alone(request);
+    if (request.bytes != 0) make_own_result(request, 0, request.bytes);
     return GEX_EVENT_INVALID;
   }
   if (request.bytes == 0) {

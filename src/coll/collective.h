@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/cache_line.h"
+#include "coll/copy_few.h"
 #include "coll/reduction.h"
 #include "observe/restricted.h"
 #include "team/barrier.h"
@@ -79,7 +80,17 @@ struct Request {
   bool completes_together = false;
   /// If not null, another operation of this process, done before data may move.
   const std::atomic<bool>* after = nullptr;
+  /// False: another part of the operation makes the own result of a broadcast's root.
+  bool makes_own_result = true;
 };
+
+/// At the root of a broadcast, and in a team of one: makes bytes of the own result, which are those
+/// of the own data.
+inline void make_own_result(const Request& request, std::size_t offset,
+                            std::size_t bytes) noexcept {
+  if (request.makes_own_result && request.destination != request.source)
+    copy_few(request.destination + offset, request.source + offset, bytes);
+}
 
 /// How an operation is carried out, and so of which type it is.
 enum class Way : std::uint8_t {

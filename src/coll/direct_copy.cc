@@ -32,7 +32,7 @@ Step DirectCopy::advance(DirectTeam& team, const Numbered& operation, bool& prog
 Step DirectCopy::serve(DirectTeam& team, const Numbered& operation, bool& progressed) {
   const Request& request = operation.request;
   if (by_pieces_) return Step::by_pieces;
-  if (!keep_result(request, moved_, progressed)) return Step::incomplete;
+  if (!advance_own_result(request, moved_, progressed)) return Step::incomplete;
   // Pieces do not wait for those that copy: all have copied or refused before.
   for (; seen_ != team.boards.size(); ++seen_) {
     if (seen_ == team.boards.rank() || team.boards.has_read(seen_, operation.end)) continue;

@@ -21,7 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "coll/described.h"
+#include "coll/direct_team.h"
 
 namespace gex::coll {
 

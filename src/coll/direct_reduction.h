@@ -19,7 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "coll/described.h"
+#include "coll/direct_team.h"
 
 namespace gex::coll {
 

@@ -46,7 +46,7 @@ Step HelpedCopy::advance(DirectTeam& team, const Numbered& operation, bool& prog
 Step HelpedCopy::serve(DirectTeam& team, const Numbered& operation, bool& progressed) {
   const gex_Rank_t other = 1 - team.boards.rank();
   if (by_pieces_) return Step::by_pieces;
-  if (!keep_result(operation.request, kept_, progressed)) return Step::incomplete;
+  if (!advance_own_result(operation.request, own_made_, progressed)) return Step::incomplete;
   if (!has_copied_) has_copied_ = help(team, operation, progressed);
   if (!has_copied_) return Step::incomplete;
   if (team.boards.has_read(other, operation.end)) return Step::complete;

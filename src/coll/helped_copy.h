@@ -25,7 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "coll/described.h"
+#include "coll/direct_team.h"
 
 namespace gex::coll {
 
@@ -54,7 +54,7 @@ class HelpedCopy {
   bool offered_ = false;       ///< other: it has posted
   bool has_copied_ = false;    ///< no chunk is left to claim, and the own ones are copied
   std::uint32_t claimed_ = 0;  ///< chunks that this member has copied
-  std::size_t kept_ = 0;       ///< root: bytes of its own result
+  std::size_t own_made_ = 0;   ///< root: bytes of its own result
 };
 
 }  // namespace gex::coll

@@ -119,20 +119,20 @@ class GatheredOperands {
 /// In which order the messages of plan_quick_reduce_to_all combine operands.
 class QuickOrder {
  public:
-  explicit QuickOrder(std::uint32_t neighborhoods) noexcept : exchanging_(neighborhoods) {}
+  explicit QuickOrder(std::uint32_t neighborhoods) noexcept : folded_(neighborhoods) {}
 
   /// Makes what a neighborhood sends to its partner in a round.
   template <class Operand>
   void combine(std::uint32_t partner, unsigned round, const Reduction& reduction, std::size_t bytes,
                Operand operand, std::byte* to) const {
-    combine_from(exchanging_.index_of(partner) >> round << round, 1U << round, reduction, bytes,
+    combine_from(folded_.index_of(partner) >> round << round, 1U << round, reduction, bytes,
                  operand, to);
   }
   /// `operand(neighborhood)` is where that one's is.
   template <class Operand>
   void make_result(const Reduction& reduction, std::size_t bytes, Operand operand,
                    std::byte* to) const {
-    combine_from(0, exchanging_.count, reduction, bytes, operand, to);
+    combine_from(0, folded_.count, reduction, bytes, operand, to);
   }
 
  private:
@@ -140,8 +140,8 @@ class QuickOrder {
   void combine_from(std::uint32_t first, std::uint32_t count, const Reduction& reduction,
                     std::size_t bytes, Operand operand, std::byte* to) const {
     if (count == 1) {
-      const std::uint32_t group = exchanging_.group_at(first);
-      const bool is_paired = exchanging_.is_paired(group);
+      const std::uint32_t group = folded_.group_at(first);
+      const bool is_paired = folded_.is_paired(group);
       std::memcpy(to, operand(is_paired ? group + 1 : group), bytes);
       if (is_paired) reduction.apply(operand(group), to, bytes);
       return;
@@ -152,7 +152,7 @@ class QuickOrder {
     reduction.apply(left[0].bytes, to, bytes);
   }
 
-  Exchanging exchanging_;
+  FoldedGroups folded_;
 };
 
 /// The member that has answered last, by operation.

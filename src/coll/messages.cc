@@ -36,11 +36,13 @@ bool in_a_row_there(Kind kind) noexcept {
   return kind == Kind::gather || kind == Kind::gather_to_all || kind == Kind::exchange;
 }
 
-/// Where the bytes for a receiver start. Of a broadcast in the destination, at the root too, which
-/// copies its source there first (`place_own`): all members send the same then.
-const std::byte* outgoing(const MessageCollective& operation, gex_Rank_t receiver) noexcept {
+/// Where the bytes for a receiver start; `me` is this member.
+const std::byte* outgoing(const MessageCollective& operation, gex_Rank_t receiver,
+                          gex_Rank_t me) noexcept {
   const Request& request = operation.request;
   switch (request.kind) {
+    case Kind::broadcast:
+      return request.root == me ? request.source : request.destination;
     case Kind::gather:
     case Kind::gather_to_all:
     case Kind::shift:
@@ -266,14 +268,17 @@ void Messages::set_up_blocks(MessageCollective& operation) {
 void Messages::place_own(MessageCollective& operation) {
   const Request& request = operation.request;
   if (is_reduction(request.kind)) return;
-  const std::size_t own = team_->rank * request.bytes;
-  const bool is_shift = request.kind == Kind::shift;
-  const bool places = !is_shift && (!has_root(request.kind) || request.root == team_->rank);
-  if (places)
+  const bool is_root = request.root == team_->rank;
+  if (request.kind == Kind::broadcast) {
+    // What others pass on is not made here.
+    if (!is_root) return;
+    make_own_result(request, 0, request.bytes);
+  } else if (request.kind != Kind::shift && (is_root || !has_root(request.kind))) {
+    const std::size_t own = team_->rank * request.bytes;
     copy(request.destination + (in_a_row_there(request.kind) ? own : 0),
          request.source + (in_a_row_here(request.kind) ? own : 0), request.bytes);
-  // What others than the root pass on of a broadcast is not made here.
-  if (places || request.kind != Kind::broadcast) operation.made = operation.blocks.count;
+  }
+  operation.made = operation.blocks.count;
 }
 
 bool Messages::advance(MessageCollective& operation) {
@@ -396,7 +401,7 @@ bool Messages::pass_results(MessageCollective& operation) {
   if (there == operation.blocks.count) operation.has_result.store(true, std::memory_order_relaxed);
   bool progressed = false;
   for (Outflow& flow : operation.receivers) {
-    const std::byte* from = outgoing(operation, flow.peer);
+    const std::byte* from = outgoing(operation, flow.peer, team_->rank);
     while (flow.block < there &&
            send_block(operation, flow, from + operation.blocks.offset(flow.block), progressed)) {
     }

@@ -221,11 +221,11 @@ void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, b
     return;
   }
   // The groups take part through their first members.
-  const Exchanging exchanging(groups.count());
+  const FoldedGroups folded(groups.count());
   const std::uint32_t group = groups.group_of(me);
   const auto first = [&](std::uint32_t of) { return groups.members(of)[0]; };
   plan.makes_result = true;
-  if (exchanging.is_paired(group)) {
+  if (folded.is_paired(group)) {
     if (group % 2 == 1) {
       plan.collector = plan.source = first(group - 1);
       plan.makes_result = false;
@@ -236,10 +236,10 @@ void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, b
     plan.receivers.push_back(first(group + 1));
   }
   add_children_in_group(plan.receivers, tree, me);
-  const std::uint32_t index = exchanging.index_of(group);
-  for (std::uint32_t distance = 1; distance < exchanging.count; distance *= 2) {
+  const std::uint32_t index = folded.index_of(group);
+  for (std::uint32_t distance = 1; distance < folded.count; distance *= 2) {
     const std::uint32_t partner = index ^ distance;
-    plan.rounds.push_back({first(exchanging.group_at(partner)), partner < index});
+    plan.rounds.push_back({first(folded.group_at(partner)), partner < index});
   }
 }
 

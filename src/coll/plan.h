@@ -94,10 +94,10 @@ struct Plan {
   void clear() noexcept;
 };
 
-/// Groups that exchange in plan_quick_reduce_to_all: a power of two of them, by index. The surplus
-/// joins in pairs of neighbors, of which the lower one speaks for both.
-struct Exchanging {
-  explicit Exchanging(std::uint32_t groups) noexcept
+/// Groups folded to a power of two of them, for recursive doubling (plan_quick_reduce_to_all). The
+/// surplus joins in pairs of neighbors, of which the lower one speaks for both.
+struct FoldedGroups {
+  explicit FoldedGroups(std::uint32_t groups) noexcept
       : count(std::bit_floor(groups)), surplus(groups - count) {}
 
   bool is_paired(std::uint32_t group) const noexcept { return group < 2 * surplus; }

@@ -1,4 +1,4 @@
-#include "coll/direct.h"
+#include "coll/direct_access.h"
 
 #include <cerrno>
 #include <cstring>

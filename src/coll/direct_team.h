@@ -1,7 +1,7 @@
 #pragma once
 // The common part of a team's direct operations: members post where their memory is, under the
-// operation's first number, and copy straight from there (direct.h). Where that does not reach, the
-// operation goes on by pieces, whose numbers it has taken as well.
+// operation's first number, and copy straight from there (direct_access.h). Where that does not
+// reach, the operation goes on by pieces, whose numbers it has taken as well.
 
 #include <atomic>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "coll/boards.h"
 #include "coll/collective.h"
-#include "coll/direct.h"
+#include "coll/direct_access.h"
 
 namespace gex::coll {
 
@@ -47,8 +47,8 @@ inline constexpr std::size_t max_copied_at_once = 1 << 20;
 /// Copies begin at a multiple of this many bytes, a page's.
 inline constexpr std::size_t page_bytes = 4096;
 
-/// The root of a broadcast makes its own result, `kept` bytes of which it has. True: all of it.
-bool keep_result(const Request& request, std::size_t& kept, bool& progressed) noexcept;
+/// Goes on with the root's own result of a broadcast, of which `made` bytes are there. True: all.
+bool advance_own_result(const Request& request, std::size_t& made, bool& progressed) noexcept;
 
 class DirectTeam {
  public:

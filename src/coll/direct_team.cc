@@ -1,4 +1,4 @@
-#include "coll/described.h"
+#include "coll/direct_team.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,13 +20,13 @@ std::uint32_t upper_half(std::size_t bytes) noexcept {
 
 }  // namespace
 
-bool keep_result(const Request& request, std::size_t& kept, bool& progressed) noexcept {
-  if (request.destination == request.source || kept == request.bytes) return true;
-  const std::size_t bytes = std::min(request.bytes - kept, max_copied_at_once);
-  std::memcpy(request.destination + kept, request.source + kept, bytes);
-  kept += bytes;
+bool advance_own_result(const Request& request, std::size_t& made, bool& progressed) noexcept {
+  if (request.destination == request.source || made == request.bytes) return true;
+  const std::size_t bytes = std::min(request.bytes - made, max_copied_at_once);
+  make_own_result(request, made, bytes);
+  made += bytes;
   progressed = true;
-  return kept == request.bytes;
+  return made == request.bytes;
 }
 
 const Description* DirectTeam::description_of(gex_Rank_t member,
