@@ -113,8 +113,7 @@ void Endpoint::release(void* payload) {
   Packet* const packet = packer_.built_at(payload);
   if (packet == nullptr)
     fatal(host_, "udp: release of %p, which is not a buffer of rank %u", payload, host_.rank);
-  // While a payload is built its number is the rank that it is for.
-  packer_.cancel_building(peer(packet->sequence), *packet);
+  packer_.cancel_building(peer(packet->built_for), *packet);
 }
 
 SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t size, void* done,
@@ -143,8 +142,8 @@ SendResult Endpoint::put_small(Peer& peer, Stream& put, Time now) {
   packet->urgent = true;
   put.cut = put.size;
   put.packets = 1;
-  put.in_packet = packet->stream;
-  packet->stream = &put;
+  put.in_packet = packet->streams;
+  packet->streams = &put;
   one_sided_.complete_locally(put);
   sender_.added(peer, record_size(details_size + put.size), now);
   return sent;

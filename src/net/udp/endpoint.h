@@ -22,7 +22,8 @@
 //     up to 4 KiB              Packer::add_record copies it into the peer's open packet;
 //                              Sender::added decides whether that leaves now
 //     longer                   Sender::queue; `cut_next` makes packets whose payload stays in place
-//   Sender::transmit           as many packets as the windows allow: `put_on_wire`
+//   Sender::transmit           as many packets as `departure_of` (departure.h) lets leave:
+//                              `put_on_wire`
 //   Burst::add                 seals a packet, and puts it with others of the call
 //   Sender::hand_over          Burst::send gives all to the Socket, before the lock is released
 //

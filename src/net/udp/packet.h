@@ -39,12 +39,16 @@ struct alignas(cache_line) Packet {
   std::uint32_t size = 0;  ///< of `bytes()`
   std::uint32_t payload_size = 0;
   const std::byte* payload = nullptr;  ///< behind `bytes()`: of a stream
-  /// Completed in part when this one is acknowledged; of small ones several, a list.
-  Stream* stream = nullptr;
+  /// Completed, all or in part, when this one is acknowledged: a list (Stream::in_packet), of a
+  /// packet of a stream that one.
+  Stream* streams = nullptr;
   Time sent_at = 0;
   std::uint64_t transmission = 0;  ///< its number among those to the peer
-  std::uint32_t sequence = 0;      ///< while a payload is built here, the rank that it is for
-  std::uint32_t charge = 0;        ///< what the receiver's kernel takes for it
+  union {
+    std::uint32_t built_for;     ///< while a payload is built here: the rank that it is for
+    std::uint32_t sequence = 0;  ///< from Unacknowledged::add on
+  };
+  std::uint32_t charge = 0;  ///< what the receiver's kernel takes for it
   Traffic traffic = Traffic::requests;
   std::uint8_t transmissions = 0;  ///< how often; stops at 255
   bool lost = false;               ///< to be sent again

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/cache_line.h"
+#include "net/udp/departure.h"
 
 namespace gex::net::udp {
 
@@ -42,13 +43,6 @@ constexpr Time short_wait = 100'000;
 /// Bytes that are sent again in place of memory that has gone; see `Sender::forget`.
 constexpr std::size_t max_payload = 65536;
 alignas(cache_line) constexpr std::array<std::byte, max_payload> nothing{};
-
-/// After so long a peer that takes no requests is asked again whether there is room: its own
-/// report of that may be lost.
-Time probe_interval(const Peer& peer) noexcept {
-  constexpr Time longest = 400'000'000;
-  return std::min(4 * peer.round_trip.timeout(), longest);
-}
 
 constexpr std::size_t at(Traffic traffic) noexcept {
   return static_cast<std::size_t>(traffic);
@@ -95,24 +89,6 @@ void Sender::mark_busy(Peer& peer) {
   busy_.push_back(&peer);
 }
 
-bool Sender::may_send(Peer& peer, std::size_t charge) noexcept {
-  const std::size_t in_flight = peer.unacknowledged.in_flight();
-  if (in_flight == 0) return true;
-  if (in_flight + charge > peer.congestion.window()) {
-    peer.congestion.filled();
-    return false;
-  }
-  return in_flight + charge <= peer.window && peer.pacing.may_send(in_flight + charge);
-}
-
-bool Sender::may_request(Peer& peer, Time now) noexcept {
-  if (!peer.refuses_requests) return true;
-  if (now < peer.probe_at) return false;
-  // One of them asks whether there is room again.
-  peer.probe_at = now + probe_interval(peer);
-  return true;
-}
-
 void Sender::transmit(Peer& peer, Time now) {
   peer.gathered = 0;
   if (peer.is_gone) return;
@@ -120,35 +96,32 @@ void Sender::transmit(Peer& peer, Time now) {
     peer.window = std::min(peer.window, peer.first_window);
   peer.pacing.update(std::min(peer.window, peer.congestion.window()), peer.round_trip.mean(),
                      endpoint_.attendance.since_poll_before(now), now);
-  if (!peer.pacing.may_send(peer.unacknowledged.in_flight())) return;
   for (Packet* packet = peer.unacknowledged.lost() != 0
                             ? peer.unacknowledged.lost_from(peer.unacknowledged.first_sequence())
                             : nullptr;
        packet != nullptr; packet = peer.unacknowledged.lost_from(packet->sequence + 1)) {
-    if (packet->traffic == Traffic::requests && !may_request(peer, now)) continue;
     packet->charge = charge_of(peer, packet->datagram_size());
-    if (!may_send(peer, packet->charge)) return;
-    put_on_wire(peer, *packet, now);
+    const Departure departure =
+        departure_of(peer, packet->traffic, /*is_new=*/false, packet->charge, now);
+    if (departure == Departure::none) return;
+    if (departure == Departure::now) put_on_wire(peer, *packet, now);
   }
-  while (peer.unacknowledged.has_room()) {
-    Packet* packet = next_packet(peer, now);
-    if (packet == nullptr) break;
+  while (Packet* const packet = next_packet(peer, now)) {
     peer.unacknowledged.add(*packet);
     put_on_wire(peer, *packet, now);
   }
-  if (!peer.unacknowledged.has_room()) peer.congestion.filled();
 }
 
 Packet* Sender::next_packet(Peer& peer, Time now) {
   // Replies first: they give room and credits back.
   for (const Traffic traffic : {Traffic::replies, Traffic::one_sided, Traffic::requests}) {
-    if (traffic == Traffic::requests && peer.refuses_requests && !peer.unacknowledged.empty())
-      continue;
     LinkedQueue<Packet>& ready = peer.ready[at(traffic)];
     Packet* packet = ready.empty() ? peer.open[at(traffic)] : ready.first();
-    if (packet == nullptr || (traffic == Traffic::requests && !may_request(peer, now))) continue;
+    if (packet == nullptr) continue;
     packet->charge = charge_of(peer, packet->size);
-    if (!may_send(peer, packet->charge)) return nullptr;
+    const Departure departure = departure_of(peer, traffic, /*is_new=*/true, packet->charge, now);
+    if (departure == Departure::none) return nullptr;
+    if (departure == Departure::no_requests) continue;
     peer.queued -= std::min<std::size_t>(peer.queued, packet->size);
     if (ready.empty())
       peer.open[at(traffic)] = nullptr;
@@ -156,10 +129,10 @@ Packet* Sender::next_packet(Peer& peer, Time now) {
       ready.pop();
     return packet;
   }
-  return peer.streams.empty() ? nullptr : cut_next(peer);
+  return peer.streams.empty() ? nullptr : cut_next(peer, now);
 }
 
-Packet* Sender::cut_next(Peer& peer) {
+Packet* Sender::cut_next(Peer& peer, Time now) {
   Stream& stream = *peer.streams.first();
   std::size_t bytes = std::min<std::size_t>(peer.stream_payload, stream.size - stream.cut);
   std::size_t charge = endpoint_.socket.charge(front_size + bytes);
@@ -168,7 +141,8 @@ Packet* Sender::cut_next(Peer& peer) {
     bytes = bytes / 2 & ~std::size_t{63};
     charge = endpoint_.socket.charge(front_size + bytes);
   }
-  if (!may_send(peer, charge)) return nullptr;
+  if (departure_of(peer, Traffic::one_sided, /*is_new=*/true, charge, now) != Departure::now)
+    return nullptr;
   Packet* packet = stream_packets_.take();
   if (packet == nullptr) return nullptr;
   packet->traffic = Traffic::one_sided;
@@ -187,7 +161,7 @@ Packet* Sender::cut_next(Peer& peer) {
   packet->size = front_size;
   packet->payload = stream.local + stream.cut;
   packet->payload_size = static_cast<std::uint32_t>(bytes);
-  packet->stream = &stream;
+  packet->streams = &stream;
   packet->urgent = left == 0 && stream.kind == Stream::put;
   stream.cut += bytes;
   ++stream.packets;
@@ -293,7 +267,7 @@ void Sender::forget(const Peers& peers, const Segments::Range& memory) {
   };
   for (const auto& peer : peers.made())
     peer->unacknowledged.for_all([&](Packet& packet) {
-      const bool answers = packet.stream != nullptr && packet.stream->kind == Stream::answer;
+      const bool answers = packet.streams != nullptr && packet.streams->kind == Stream::answer;
       if (answers && packet.payload_size != 0 && is_there(packet.payload))
         packet.payload = nothing.data();
     });
@@ -389,7 +363,7 @@ Time Sender::resumes_at(const Peer& peer, Time now) noexcept {
 }
 
 void Sender::done_with(Peer& peer, Packet& packet) {
-  for (Stream* stream = packet.stream; stream != nullptr;) {
+  for (Stream* stream = packet.streams; stream != nullptr;) {
     Stream* const next = stream->in_packet;
     endpoint_.one_sided.arrived(*stream);
     stream = next;

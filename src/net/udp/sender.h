@@ -3,9 +3,8 @@
 //
 // Messages are added to a peer's open packet of their traffic (packer.h). It leaves at once when
 // nothing to that peer is unacknowledged, else when it is full enough, at the next poll, or with an
-// acknowledgement. What may be in flight is bounded by the receiver's window, by Congestion, and by
-// the sequence numbers that a receiver keeps apart. Long puts and answers to gets are cut into
-// packets as the window allows, straight from memory. A packet is kept until its peer has
+// acknowledgement. What may be in flight is bounded (departure.h). Long puts and answers to gets
+// are cut into packets as that allows, straight from memory. A packet is kept until its peer has
 // acknowledged it; what is lost is sent again.
 //
 //   if (const std::size_t bytes = packer.add_message(channel, peer, pieces, size); bytes != 0)
@@ -104,9 +103,7 @@ class Sender {
   void mark_timed(Peer& peer, Time now);
   void shorten_wait(Peer& peer) noexcept;
   Packet* next_packet(Peer& peer, Time now);
-  Packet* cut_next(Peer& peer);
-  static bool may_request(Peer& peer, Time now) noexcept;
-  static bool may_send(Peer& peer, std::size_t charge) noexcept;
+  Packet* cut_next(Peer& peer, Time now);
   void put_on_wire(Peer& peer, Packet& packet, Time now);
   /// The charge of a packet to the receiver's buffer, in bytes.
   std::uint32_t charge_of(const Peer& peer, std::size_t size) const noexcept;

@@ -66,7 +66,7 @@ class Slabs {
     Packet* const packet = take(peer, traffic);
     if (packet == nullptr) return nullptr;
     ++building_;
-    packet->sequence = rank;
+    packet->built_for = rank;
     return packet;
   }
   /// Its payload is complete, or no longer wanted.

@@ -17,7 +17,7 @@ struct Stream {
   enum Kind : std::uint8_t { put, answer };
 
   Stream* next = nullptr;       ///< in the queue of those that are to be cut
-  Stream* in_packet = nullptr;  ///< the next small put of its packet
+  Stream* in_packet = nullptr;  ///< the next one of Packet::streams
   const std::byte* local = nullptr;
   std::uint64_t remote = 0;  ///< an address, of an answer 0
   std::size_t size = 0;
