@@ -5,14 +5,26 @@
 #include <getopt.h>
 #include <gex/version.h>
 
+#include <charconv>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "output.h"
 
 namespace gex::cmd {
+
+/// The number that a text is; nothing if it is anything else.
+inline std::optional<std::uint32_t> whole_number(std::string_view text) noexcept {
+  std::uint32_t number = 0;
+  const auto [rest, error] = std::from_chars(text.begin(), text.end(), number);
+  if (error != std::errc() || rest != text.end()) return std::nullopt;
+  return number;
+}
 
 /// The result of reading a command line: options, or a text to print and a status to exit with.
 template <class Options>

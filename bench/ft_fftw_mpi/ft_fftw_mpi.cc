@@ -7,10 +7,10 @@
 #include <fftw3-mpi.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "problem.h"
@@ -177,18 +177,9 @@ int run(const Session& session, const ft::Problem& problem) {
 
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
-  std::string name;
-  CLI::App app("NAS FT with FFTW's own MPI transform", "ft_fftw_mpi");
-  app.add_option("--class", name, "S, W, A, B, C, D, ...")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    if (session.is_root()) std::fputs(app.help().c_str(), stdout);
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return session.refuse(error.what());
-  }
-  const ft::ProblemOrError found = ft::find_problem(ft::published_classes, "nas_ft.json", name);
+  if (argc != 3 || std::string_view(argv[1]) != "--class")
+    return session.refuse("usage: ft_fftw_mpi --class S, W, A, B, C, D, ...");
+  const ft::ProblemOrError found = ft::find_problem(ft::published_classes, "nas_ft.json", argv[2]);
   if (!found.problem) return session.refuse(found.error);
   return run(session, *found.problem);
 }

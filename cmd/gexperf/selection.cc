@@ -24,7 +24,7 @@ std::string check_word(const std::string& word) {
   std::string groups;
   for (const std::string_view group : group_names)
     groups += (groups.empty() ? "" : ",") + std::string(group);
-  return word + " not in {" + groups + "}, and no name of a row";
+  return "'" + word + "' is not in {" + groups + "}, and no name of a row";
 }
 
 std::vector<const Row*> select_rows(const std::vector<std::string>& words) {

@@ -119,13 +119,8 @@ constexpr option long_options[] = {
 };
 
 std::optional<std::uint32_t> parse_ranks(std::string_view text) {
-  std::uint32_t ranks = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, ranks);
-  if (error != std::errc() || rest != end || ranks < 1 || ranks > gex::job::max_ranks) {
-    return std::nullopt;
-  }
-  return ranks;
+  const std::optional<std::uint32_t> ranks = gex::cmd::whole_number(text);
+  return ranks && *ranks >= 1 && *ranks <= gex::job::max_ranks ? ranks : std::nullopt;
 }
 
 std::optional<double> parse_seconds(std::string_view text) {

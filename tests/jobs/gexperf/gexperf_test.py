@@ -411,20 +411,20 @@ def test_usage(gexperf):
     tail = r" \(gexperf --help\)"
     refused(2, "gexperf: 'put' is no network .*: smp, udp, .*" + tail, gexperf, "busy", "put")
     refused(2, "gexperf: smp is measured by 'busy' only" + tail, gexperf, "smp")
-    refused(2, "gexperf: --tries: .* 0 not in range .*" + tail, gexperf, "--tries", "0")
-    refused(2, "gexperf: WHAT: bandwidth not in .*" + tail, gexperf, "bandwidth")
-    refused(2, "gexperf: --rounds: .* 0 not in range 1 to .*" + tail, gexperf, "--rounds", "0")
-    refused(2, "gexperf: --rounds: .* many .*" + tail, gexperf, "--rounds", "many")
-    refused(2, "gexperf: --runs: .* -1 not in range .*" + tail, gexperf, "--runs", "-1")
+    refused(2, "gexperf: --tries: '0' is not a number from 1 to 1000" + tail, gexperf, "--tries", "0")
+    refused(2, "gexperf: 'bandwidth' is not in .*, and no name of a row" + tail, gexperf, "bandwidth")
+    refused(2, "gexperf: --rounds: '0' is not a number from 1 to 100000" + tail, gexperf, "--rounds", "0")
+    refused(2, "gexperf: --rounds: 'many' is not a number from 1 to 100000" + tail, gexperf, "--rounds", "many")
+    refused(2, "gexperf: --runs: '-1' is not a number from 1 to 1000" + tail, gexperf, "--runs", "-1")
     refused(2, "gexperf: --model: 'nowhere' is not a known network; available: .*" + tail, gexperf, "--model",
             "nowhere")
     refused(2, "gexperf: --model: .*: expected a latency, .*" + tail, gexperf, "--model", "gap=1us")
-    refused(2, "gexperf: .*--fast" + tail, gexperf, "--fast")
+    refused(2, "gexperf: unknown option --fast" + tail, gexperf, "--fast")
     for hosts in ("a", "a,", ",b", "a,b,c", "a, b", "-a,b"):
         refused(2, f"gexperf: --hosts: '{hosts}' is not two hosts, as in A,B" + tail, gexperf,
                 f"--hosts={hosts}", "put")
     refused(2, "gexperf: --hosts: 'a' is not two hosts, as in A,B" + tail, gexperf, "--hosts", "a", "put")
-    refused(2, "gexperf: --hosts: .*" + tail, gexperf, "put", "--hosts")
+    refused(2, "gexperf: option --hosts needs a value" + tail, gexperf, "put", "--hosts")
     done = run(gexperf, "--help")
     check(done.returncode == 0, "no help")
     for option in ("--json", "--list", "--rounds", "--runs", "--tries", "--hardware-threads",
