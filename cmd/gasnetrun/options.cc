@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -88,11 +87,8 @@ constexpr option amudprun_options[] = {
 
 /// Parses a number above 0.
 std::optional<std::uint32_t> count_of(std::string_view text) {
-  std::uint32_t count = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || rest != end || count < 1) return std::nullopt;
-  return count;
+  const std::optional<std::uint32_t> count = gex::cmd::whole_number(text);
+  return count && *count >= 1 ? count : std::nullopt;
 }
 
 bool is_number(std::string_view text) {
