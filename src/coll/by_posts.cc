@@ -16,10 +16,6 @@ constexpr std::size_t max_flat_bytes = 1024;
 
 constexpr std::size_t max_piece_bytes = shm::post_buffer_bytes;
 
-/// The numbers that each piece takes.
-std::uint32_t numbers_each(const PieceShape& shape) noexcept {
-  return visit(shape, [](const auto& one) noexcept { return one.numbers_each; });
-}
 static_assert(HelpedCopy::numbers == DirectCopy::numbers);
 // What `is_small` is one piece of a flat shape.
 static_assert(shm::post_cell_bytes <= max_flat_bytes && max_flat_bytes <= max_piece_bytes);
@@ -94,7 +90,9 @@ void Posts::set_up(PostCollective& operation) const noexcept {
   }
   operation.posted = posts(request) ? 0 : operation.pieces;
   operation.piece = 0;
-  operation.end = operation.first + operation.pieces * numbers_each(operation.shape);
+  operation.numbers_each =
+      visit(operation.shape, [](const auto& one) noexcept { return one.numbers_each; });
+  operation.end = operation.number_of(operation.pieces);
   if (operation.pieces == 1 ||
       (request.kind != Kind::broadcast && boards_.size() > DirectReduction::max_members))
     return;
@@ -213,7 +211,7 @@ bool Posts::wants_polls() const noexcept {
   if (operations_.empty()) return false;
   const PostCollective& operation = *operations_.front();
   return !operations_.has_one() || operation.pieces > 1 || operation.posted != operation.pieces ||
-         numbers_each(operation.shape) > 1;
+         operation.numbers_each > 1;
 }
 
 bool Posts::describe(PostCollective& operation) {
@@ -233,8 +231,7 @@ bool Posts::post_operands() {
       return progressed;
     if (operation.stage == PostCollective::Stage::direct) continue;
     for (; operation.posted != operation.pieces; ++operation.posted) {
-      const std::uint32_t number =
-          operation.first + operation.posted * numbers_each(operation.shape);
+      const std::uint32_t number = operation.number_of(operation.posted);
       if (!boards_.may_write(number)) return progressed;
       post(boards_, operation.request, number, operation.offset(operation.posted),
            operation.size(operation.posted));
@@ -278,7 +275,7 @@ bool Posts::advance_front(PostCollective& operation) {
   while (operation.piece != operation.pieces) {
     // What goes into the client's memory must not overtake what is still read from there.
     const Piece piece{operation.request,
-                      operation.first + operation.piece * numbers_each(operation.shape),
+                      operation.number_of(operation.piece),
                       operation.offset(operation.piece),
                       operation.size(operation.piece),
                       reads(operation.request),
@@ -286,8 +283,7 @@ bool Posts::advance_front(PostCollective& operation) {
     if (!read(operation.shape, boards_, piece)) return progressed;
     ++operation.piece;
     operation.shape = piece_shape(operation.request);
-    if (!operation.keeps_posts)
-      boards_.read_below(operation.first + operation.piece * numbers_each(operation.shape));
+    if (!operation.keeps_posts) boards_.read_below(operation.number_of(operation.piece));
     progressed = true;
     if (posting_ != nullptr) post_operands();
   }

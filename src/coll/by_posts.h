@@ -60,19 +60,24 @@ struct PostCollective : Collective {
   Stage stage = Stage::pieces;
   DirectShape direct;
   PieceShape shape;
-  bool keeps_posts = false;     ///< they are read only with a later operation's
-  std::uint32_t first = 0;      ///< post number
-  std::uint32_t end = 0;        ///< the next operation's first number
-  std::uint32_t pieces = 0;     ///< each takes the numbers of its shape
-  std::size_t piece_bytes = 0;  ///< whole elements
-  std::uint32_t posted = 0;     ///< pieces of the own operand
-  std::uint32_t piece = 0;      ///< being read
+  bool keeps_posts = false;  ///< they are read only with a later operation's
+  std::uint32_t first = 0;   ///< post number
+  std::uint32_t end = 0;     ///< the next operation's first number
+  std::uint32_t pieces = 0;
+  std::uint32_t numbers_each = 1;  ///< of a piece: those of `shape`
+  std::size_t piece_bytes = 0;     ///< whole elements
+  std::uint32_t posted = 0;        ///< pieces of the own operand
+  std::uint32_t piece = 0;         ///< being read
 
   /// Returns true if all pieces are posted and read.
   bool has_moved() const noexcept { return piece == pieces && posted == pieces; }
-  std::size_t offset(std::uint32_t number) const noexcept { return number * piece_bytes; }
-  std::size_t size(std::uint32_t number) const noexcept {
-    const std::size_t left = request.bytes - offset(number);
+  /// The first post number, the place and the size of a piece.
+  std::uint32_t number_of(std::uint32_t index) const noexcept {
+    return first + index * numbers_each;
+  }
+  std::size_t offset(std::uint32_t index) const noexcept { return index * piece_bytes; }
+  std::size_t size(std::uint32_t index) const noexcept {
+    const std::size_t left = request.bytes - offset(index);
     return left < piece_bytes ? left : piece_bytes;
   }
 };
