@@ -1,6 +1,12 @@
 #pragma once
-// Transfers that are given to the network part by part. An injection has `inject_next()`, which
-// gives it the next part and returns false if there is no room for that now, and `whole()`.
+// Transfers that are injected part by part. An injection has
+//
+//   inject_next()  injects the next part; false: there is no room for it now
+//   has_begun()    true once a part was injected
+//   is_whole()     true once all were
+//   op()           what waits for room
+
+#include <memory>
 
 #include "am/deferred_send.h"
 #include "core/progress.h"
@@ -10,27 +16,35 @@ namespace gex::rma {
 /// Injects parts while there is room; returns true once none is left.
 template <class Injection>
 bool inject_what_fits(Injection& injection) noexcept {
-  while (!injection.whole())
+  while (!injection.is_whole())
     if (!injection.inject_next()) return false;
   return true;
-}
-
-/// Injects all parts, and waits for room, polling, as part of `op`.
-template <class Injection>
-void inject_waiting(Injection& injection, const Op& op) noexcept {
-  while (!inject_what_fits(injection))
-    wait_until([&]() noexcept { return op; }, [&]() noexcept { return injection.inject_next(); },
-               WaitCause::room);
 }
 
 /// The remainder of an injection whose call must not wait for room: polls inject it.
 template <class Injection>
 struct DeferredInjection : am::DeferredSend {
-  explicit DeferredInjection(const Injection& begun) noexcept : injection(begun) {}
+  explicit DeferredInjection(const Injection& begun) : injection(begun) {}
 
   Injection injection;
 
   bool advance() noexcept override { return inject_what_fits(injection); }
 };
+
+/// Injects all parts, and waits for room, polling. If `immediate`, does not wait: returns false if
+/// the first found no room, and leaves the parts that find none after it to polls, as a `Deferred`.
+template <class Deferred, class Injection>
+bool inject_all(Injection& injection, bool immediate) noexcept {
+  while (!inject_what_fits(injection)) {
+    if (immediate && !injection.has_begun()) return false;
+    if (immediate) {
+      am::defer(std::make_unique<Deferred>(injection));
+      return true;
+    }
+    wait_until([&]() noexcept { return injection.op(); },
+               [&]() noexcept { return injection.inject_next(); }, WaitCause::room);
+  }
+  return true;
+}
 
 }  // namespace gex::rma

@@ -39,13 +39,12 @@ struct DeferredMessage final : am::DeferredSend {
 /// The put of a message's payload into `segment`, which is bound to the peer's endpoint.
 ResolvedTransfer transfer_to(const Target& peer, const PublishedSegment& segment,
                              const am::Outbound& message) noexcept {
-  const auto destination = reinterpret_cast<std::uintptr_t>(message.destination);
   ResolvedTransfer transfer{.call = Call::request_long,
                             .peer = peer,
                             .local = const_cast<void*>(message.payload),
-                            .remote = destination,
+                            .remote = reinterpret_cast<std::uintptr_t>(message.destination),
                             .size = message.size};
-  if (segment.contains(destination, message.size)) choose_way(transfer, segment);
+  choose_way(transfer, segment, transfer.size);
   return transfer;
 }
 

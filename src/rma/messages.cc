@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "am/deferred_send.h"
 #include "am/internal.h"
 #include "am/limits.h"
 #include "am/token.h"
@@ -14,6 +13,7 @@
 #include "base/tsan.h"
 #include "core/memory.h"
 #include "core/objects.h"
+#include "rma/injection.h"
 #include "rma/staging.h"
 
 namespace gex::rma {
@@ -137,52 +137,47 @@ std::size_t get_part(const ResolvedTransfer& transfer, std::size_t offset, Compl
   return am::send_request(transfer.peer.jobrank, message, immediate) == 0 ? bytes : 0;
 }
 
-/// put_part or get_part.
-using SendPart = std::size_t (*)(const ResolvedTransfer& transfer, std::size_t offset,
-                                 CompletionTarget target, bool immediate) noexcept;
-
-/// Injects part after part. Returns the bytes of those before the first that was refused, which
-/// only an immediate one can be.
-std::size_t send_parts(const ResolvedTransfer& transfer, CompletionTarget target, bool immediate,
-                       SendPart send) noexcept {
-  std::size_t offset = 0;
-  while (offset < transfer.size) {
-    const std::size_t bytes = send(transfer, offset, target, immediate);
-    if (bytes == 0) break;
-    offset += bytes;
-  }
-  return offset;
-}
-
-/// The parts of an immediate transfer that found no room when the first had gone: its call may
-/// neither be refused any more nor wait.
-struct Rest final : am::DeferredSend {
+/// A transfer that is made of messages. One that is not immediate waits for room as each part is
+/// sent.
+struct Injection {
   ResolvedTransfer transfer;
   CompletionTarget target;
-  SendPart send;
-  std::unique_ptr<std::byte[]> payload;  ///< of a put, whose source is the client's again
-  std::size_t sent = 0;
+  bool put;
+  bool immediate;
+  std::size_t injected = 0;  ///< bytes
 
-  bool advance() noexcept override {
-    ResolvedTransfer left = transfer;
-    left.local = static_cast<std::byte*>(left.local) + sent;
-    left.remote += sent;
-    left.size -= sent;
-    sent += send_parts(left, target, /*immediate=*/true, send);
-    return sent == transfer.size;
+  bool has_begun() const noexcept { return injected != 0; }
+  bool is_whole() const noexcept { return injected == transfer.size; }
+  Op op() const noexcept { return transfer.as(put ? OpKind::put : OpKind::get); }
+
+  bool inject_next() noexcept {
+    const std::size_t bytes = put ? put_part(transfer, injected, target, immediate)
+                                  : get_part(transfer, injected, target, immediate);
+    injected += bytes;
+    return bytes != 0;
   }
 };
 
-std::unique_ptr<Rest> rest_of(const ResolvedTransfer& transfer, std::size_t sent,
-                              CompletionTarget target, SendPart send) {
-  auto rest = std::make_unique<Rest>();
-  rest->transfer = transfer;
-  rest->transfer.local = static_cast<std::byte*>(transfer.local) + sent;
-  rest->transfer.remote += sent;
-  rest->transfer.size -= sent;
-  rest->target = target;
-  rest->send = send;
-  return rest;
+/// The remainder of a put whose source is the client's again, from a copy.
+struct FromOwnCopy final : DeferredInjection<Injection> {
+  explicit FromOwnCopy(const Injection& begun) : DeferredInjection(begun) {
+    ResolvedTransfer& left = injection.transfer;
+    left.size -= injection.injected;
+    left.remote += injection.injected;
+    payload = std::make_unique_for_overwrite<std::byte[]>(left.size);
+    copy_memory(payload.get(), static_cast<std::byte*>(left.local) + injection.injected, left.size);
+    left.local = payload.get();
+    left.local_kind = nullptr;
+    injection.injected = 0;
+  }
+
+  std::unique_ptr<std::byte[]> payload;
+};
+
+template <class Deferred>
+Injected inject(Injection injection) noexcept {
+  if (!inject_all<Deferred>(injection, injection.immediate)) return not_injected;
+  return {message_parts_of(injection.transfer)};
 }
 
 }  // namespace
@@ -231,23 +226,12 @@ std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, 
 
 Injected put_by_messages(const ResolvedTransfer& transfer, CompletionTarget target,
                          bool immediate) noexcept {
-  const std::size_t sent = send_parts(transfer, target, immediate, put_part);
-  if (sent == 0) return not_injected;
-  if (sent == transfer.size) return {message_parts_of(transfer)};
-  std::unique_ptr<Rest> rest = rest_of(transfer, sent, target, put_part);
-  rest->payload = std::make_unique<std::byte[]>(rest->transfer.size);
-  copy_memory(rest->payload.get(), rest->transfer.local, rest->transfer.size);
-  rest->transfer.local = rest->payload.get();
-  am::defer(std::move(rest));
-  return {message_parts_of(transfer)};
+  return inject<FromOwnCopy>({transfer, target, /*put=*/true, immediate});
 }
 
 Injected get_by_messages(const ResolvedTransfer& transfer, CompletionTarget target,
                          bool immediate) noexcept {
-  const std::size_t sent = send_parts(transfer, target, immediate, get_part);
-  if (sent == 0) return not_injected;
-  if (sent != transfer.size) am::defer(rest_of(transfer, sent, target, get_part));
-  return {message_parts_of(transfer)};
+  return inject<DeferredInjection<Injection>>({transfer, target, /*put=*/false, immediate});
 }
 
 void start_messages() {

@@ -23,9 +23,10 @@ struct Injection {
   CompletionTarget local_done;
   std::size_t injected = 0;  ///< bytes
 
-  bool whole() const noexcept { return injected == transfer.size; }
+  bool has_begun() const noexcept { return injected != 0; }
+  bool is_whole() const noexcept { return injected == transfer.size; }
+  Op op() const noexcept { return transfer.as(put ? OpKind::put : OpKind::get); }
 
-  /// Injects the next part; false if there is no room for it now.
   bool inject_next() noexcept {
     const net::Conduit& conduit = *process().conduit;
     const std::size_t size = std::min(process().network.max_transfer, transfer.size - injected);
@@ -84,15 +85,8 @@ class SourceCopy final : public am::DeferredSend {
 };
 
 Injected inject(Injection injection, bool immediate) noexcept {
-  const Injected all{native_parts_of(injection.transfer), /*source_in_use=*/injection.put};
-  if (inject_what_fits(injection)) return all;
-  if (!immediate) {
-    inject_waiting(injection, injection.transfer.as(injection.put ? OpKind::put : OpKind::get));
-  } else {
-    if (injection.injected == 0) return not_injected;
-    am::defer(std::make_unique<DeferredInjection<Injection>>(injection));
-  }
-  return all;
+  if (!inject_all<DeferredInjection<Injection>>(injection, immediate)) return not_injected;
+  return {native_parts_of(injection.transfer), /*source_in_use=*/injection.put};
 }
 
 /// Injects a put from a copy of its source, which is kept until the network has done with it.

@@ -1,5 +1,5 @@
 #pragma once
-// One contiguous put or get: its two sides, resolved, and what carries it.
+// One put or get: its two sides, resolved, and what carries it.
 
 #include <gasnetex.h>
 
@@ -22,13 +22,15 @@ enum class Way : std::uint8_t {
   messages,  ///< messages (rma/messages.h); a put from memory of a device: rma/staged_put.h
 };
 
-/// A transfer whose flags are resolved.
+/// A transfer whose flags are resolved. A non-contiguous one is described by the ranges that it
+/// touches (rma.h, resolve_ranges).
 struct ResolvedTransfer {
   Call call;
   Target peer;
   void* local;
   std::uintptr_t remote;  ///< address in the owner
   std::size_t size;
+  const MemoryKind* local_kind = nullptr;  ///< null: the local side is memory of the host
   Way way = Way::messages;
   std::byte* mapped = nullptr;  ///< the remote side here, or null
   const void* key = nullptr;    ///< the network's key of the peer's segment, or null
@@ -41,12 +43,14 @@ struct ResolvedTransfer {
   bool by_atomics() const noexcept { return key != nullptr && remote_class == net::host_memory; }
 
   MemoryWay memory_way() const noexcept {
-    if (remote_class == net::host_memory && kind_at(local) == nullptr) return MemoryWay::host;
+    if (remote_class == net::host_memory && local_kind == nullptr) return MemoryWay::host;
     if (way == Way::kind) return MemoryWay::copies;
     return way == Way::network ? MemoryWay::network : MemoryWay::messages;
   }
-  Op as(OpKind op) const noexcept {
-    Op made = Op::with_peer(op, number_of(call), peer.jobrank, size);
+  Op as(OpKind op) const noexcept { return as(op, size); }
+  /// `bytes`: that move, of a non-contiguous transfer.
+  Op as(OpKind op, std::size_t bytes) const noexcept {
+    Op made = Op::with_peer(op, number_of(call), peer.jobrank, bytes);
     made.sequence = static_cast<std::uint32_t>(memory_way());
     return made;
   }

@@ -58,6 +58,17 @@ bool is_immediate(gex_Flags_t flags) noexcept {
   return (flags & GEX_FLAG_IMMEDIATE) != 0;
 }
 
+/// Chooses the way; ends the job if a neighbor's end does not lie in its segment. Outside the
+/// neighborhood the owner checks.
+void choose_way_inside(ResolvedTransfer& transfer, const PublishedSegment& segment,
+                       std::size_t local_size) noexcept {
+  if (choose_way(transfer, segment, local_size)) [[likely]]
+    return;
+  if (transfer.size != 0 && process().neighborhood.contains(transfer.peer.jobrank))
+    fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", name_of(transfer.call),
+          transfer.size, reinterpret_cast<void*>(transfer.remote), transfer.peer.jobrank);
+}
+
 Injected inject_get(const ResolvedTransfer& transfer, const Targets& targets,
                     gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
@@ -112,9 +123,8 @@ Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
     case Way::messages:
       break;
   }
-  if (const MemoryKind* const here = kind_at(transfer.local); here != nullptr && !must_copy)
-      [[unlikely]]
-    return put_staged(transfer, *here, targets);
+  if (transfer.local_kind != nullptr && !must_copy) [[unlikely]]
+    return put_staged(transfer, *transfer.local_kind, targets);
   // Messages take the payload with them.
   return put_by_messages(transfer, targets.done, immediate);
 }
@@ -145,19 +155,33 @@ ResolvedTransfer resolve_transfer(const Target& peer, const void* local, void* r
     transfer.local =
         peer.local_endpoint->segment->address + reinterpret_cast<std::uintptr_t>(local);
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) transfer.remote += segment.owner_address;
-  if (observed()) [[unlikely]] {
-    if (checked()) check(transfer, segment, flags, call);
-    trace::transfer(peer.jobrank, size);
-  }
-  const bool inside = segment.contains(transfer.remote, size);
-  if (inside) choose_way(transfer, segment);
-  if (observed()) [[unlikely]]
-    trace::memory_way(transfer.memory_way());
-  // Outside the neighborhood the owner checks.
-  if (!inside && process().neighborhood.contains(peer.jobrank) && size != 0)
-    fatal("%s: %zu bytes at %p are not in the bound segment of rank %u", name_of(call), size,
-          reinterpret_cast<void*>(transfer.remote), peer.jobrank);
+  if (checked()) [[unlikely]]
+    check(transfer, segment, flags, call);
+  choose_way_inside(transfer, segment, size);
+  report(transfer, size);
   return transfer;
+}
+
+ResolvedTransfer resolve_ranges(const Target& peer, const LocalRange& local, std::uintptr_t remote,
+                                std::size_t size, Call call) noexcept {
+  const PublishedSegment segment = peer.segment();
+  ResolvedTransfer range;
+  range.call = call;
+  range.peer = peer;
+  range.size = size;
+  range.local = local.begin;
+  range.remote = remote;
+  if (checked()) [[unlikely]]
+    check(range, segment, 0, call);
+  choose_way_inside(range, segment, local.bytes);
+  return range;
+}
+
+void report(const ResolvedTransfer& transfer, std::size_t bytes) noexcept {
+  if (!traced()) [[likely]]
+    return;
+  trace::transfer(transfer.peer.jobrank, bytes);
+  trace::memory_way(transfer.memory_way());
 }
 
 int put_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {

@@ -6,9 +6,8 @@
 //
 //   gex_RMA_PutNB        gex/rma.h         copies, where the peer's segment is mapped
 //   gex_put_nb_          api/rma.cc        checks the arguments
-//   resolve_transfer     rma.cc            makes (tm, rank, address) a ResolvedTransfer;
-//   `choose_way`
-//                                          (way.h) has who carries it
+//   resolve_transfer     rma.cc            makes (tm, rank, address) a ResolvedTransfer
+//   choose_way           way.h             decides what carries it
 //   put_explicit         rma.cc            copies, where the peer's segment is mapped
 //   initiate_with_event  core/initiate.h   makes the event, and counts its parts
 //   inject_put           rma.cc            gives it to them:
@@ -36,7 +35,7 @@
 
 namespace gex::rma {
 
-/// Resolves offsets, and chooses the way; checks in checked mode.
+/// Resolves offsets, chooses the way, and reports both to the trace; checks in checked mode.
 ResolvedTransfer resolve_transfer(const Target& peer, const void* local, void* remote,
                                   std::size_t size, gex_Flags_t flags, Call call) noexcept;
 inline ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const void* local,
@@ -44,6 +43,18 @@ inline ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const voi
                                          Call call) noexcept {
   return resolve_transfer(resolve(tm, rank), local, remote, size, flags, call);
 }
+
+/// The bytes from the lowest to the highest address that a transfer touches on its local side.
+struct LocalRange {
+  void* begin;
+  std::size_t bytes;
+};
+/// Resolves a non-contiguous transfer, of whose remote side `size` bytes from `remote` on are the
+/// range, and chooses a way for it. Its caller may decide for another one, and reports it.
+ResolvedTransfer resolve_ranges(const Target& peer, const LocalRange& local, std::uintptr_t remote,
+                                std::size_t size, Call call) noexcept;
+/// Reports a transfer of so many bytes to the trace, with the way on which it goes.
+void report(const ResolvedTransfer& transfer, std::size_t bytes) noexcept;
 
 /// Injects the put of a transfer that is not empty, and not just a copy by the processor.
 Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,

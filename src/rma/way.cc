@@ -10,8 +10,9 @@ namespace gex::rma {
 namespace {
 
 /// Finds the kind whose copies reach both sides, and returns true if there is one.
-bool choose_kind(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
-  const MemoryKind* const here = kind_at(transfer.local);
+bool choose_kind(ResolvedTransfer& transfer, const PublishedSegment& segment,
+                 std::size_t local_size) noexcept {
+  const MemoryKind* const here = transfer.local_kind;
   if (segment.reached != nullptr) {
     // Copies of a class reach all its devices; a second class is left to messages.
     if (here != nullptr && here->memory_class != segment.memory_class) return false;
@@ -25,32 +26,38 @@ bool choose_kind(ResolvedTransfer& transfer, const PublishedSegment& segment) no
   const gex_Segment_t own = transfer.peer.local_endpoint->segment;
   if (segment.mapped != nullptr)
     transfer.kind->pin({segment.mapped, segment.size}, transfer.mapped, transfer.size);
-  if (here == nullptr && own != nullptr && own->contains(transfer.local, transfer.size))
-    transfer.kind->pin({own->address, own->size}, transfer.local, transfer.size);
+  if (here == nullptr && own != nullptr && own->contains(transfer.local, local_size))
+    transfer.kind->pin({own->address, own->size}, transfer.local, local_size);
   return true;
 }
 
 /// Returns true if the network itself reads and writes the local side.
-bool is_local_reached(const ResolvedTransfer& transfer) noexcept {
-  if (kind_at(transfer.local) == nullptr) return true;
+bool is_local_reached(const ResolvedTransfer& transfer, std::size_t local_size) noexcept {
+  if (transfer.local_kind == nullptr) return true;
   const gex_Segment_t own = transfer.peer.local_endpoint->segment;
-  return own != nullptr && own->kind != nullptr && own->contains(transfer.local, transfer.size) &&
+  return own != nullptr && own->kind != nullptr && own->contains(transfer.local, local_size) &&
          is_local_for_network(*own);
 }
 
 }  // namespace
 
-void choose_way(ResolvedTransfer& transfer, const PublishedSegment& segment) noexcept {
+bool choose_way(ResolvedTransfer& transfer, const PublishedSegment& segment,
+                std::size_t local_size) noexcept {
+  transfer.local_kind = kind_at(transfer.local);
+  if (!segment.contains(transfer.remote, transfer.size)) [[unlikely]]
+    return false;
   transfer.mapped = segment.mapped_at(transfer.remote, transfer.size);
   transfer.key = segment.key;
   transfer.remote_class = segment.memory_class;
-  if (has_other_kinds() && transfer.size != 0 && choose_kind(transfer, segment)) [[unlikely]]
+  if (has_other_kinds() && transfer.size != 0 && choose_kind(transfer, segment, local_size))
+      [[unlikely]]
     transfer.way = Way::kind;
   else if (transfer.mapped != nullptr)
     transfer.way = Way::copy;
   else if (transfer.key != nullptr && process().conduit->put != nullptr &&
-           is_local_reached(transfer))
+           is_local_reached(transfer, local_size))
     transfer.way = Way::network;
+  return true;
 }
 
 }  // namespace gex::rma

@@ -15,10 +15,15 @@
 #include "am/internal.h"
 #include "core/completion.h"
 #include "core/memory.h"
+#include "core/team.h"
 #include "rma/staging_buffer.h"
-#include "vis/recipient.h"
 
 namespace gex::vis {
+
+struct Recipient {
+  Target peer;
+  bool immediate;  ///< the transfer must not wait for room
+};
 
 class MessageInjection {
  public:

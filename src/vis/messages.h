@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include "core/initiate.h"
+#include "vis/message_injection.h"
 #include "vis/peer_completion.h"
-#include "vis/recipient.h"
 #include "vis/region.h"
 
 namespace gex::vis {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "am/deferred_send.h"
@@ -47,7 +46,7 @@ bool is_on_host(const BlockList& list) noexcept {
 /// A transfer that is injected operation by operation, each of some pieces.
 template <class Region>
 struct PieceInjection {
-  Op op;
+  Op put_or_get;
   const void* key;  ///< the network's, of the segment
   Targets targets;
   Region remote;
@@ -59,9 +58,9 @@ struct PieceInjection {
   bool flushed = false;
   std::uint32_t operations = 0;  ///< injected
 
-  PieceInjection(const Op& put_or_get, const void* key_of_segment, const Region& remote_region,
+  PieceInjection(const Op& op, const void* key_of_segment, const Region& remote_region,
                  const Region& local_region, const Targets& completed) noexcept
-      : op(put_or_get),
+      : put_or_get(op),
         key(key_of_segment),
         targets(completed),
         remote(remote_region),
@@ -70,14 +69,15 @@ struct PieceInjection {
         flushes(is_put() && completed.local_done == nullptr &&
                 process().conduit->flush != nullptr && count_operations(remote, local, cut) > 1) {}
 
-  bool is_put() const noexcept { return op.kind == OpKind::put; }
-  bool whole() const noexcept { return cut.left == 0 && (flushed || !flushes); }
+  bool is_put() const noexcept { return put_or_get.kind == OpKind::put; }
+  bool has_begun() const noexcept { return operations != 0; }
+  bool is_whole() const noexcept { return cut.left == 0 && (flushed || !flushes); }
+  const Op& op() const noexcept { return put_or_get; }
 
-  /// Injects the next operation; false if there is no room for it now.
   bool inject_next() noexcept {
     const net::Conduit& conduit = *process().conduit;
     if (cut.left == 0) {
-      flushed = conduit.flush(op.peer, targets.done) == net::sent;
+      flushed = conduit.flush(put_or_get.peer, targets.done) == net::sent;
       return flushed;
     }
     Pieces pieces;
@@ -89,7 +89,7 @@ struct PieceInjection {
   }
 
   bool inject(const net::Conduit& conduit, const Pieces& pieces) const noexcept {
-    const net::Remote at{op.peer, key, pieces.remote[0].address};
+    const net::Remote at{put_or_get.peer, key, pieces.remote[0].address};
     void* const done = flushes ? nullptr : targets.done;
     if (pieces.remote_count == 1 && pieces.local_count == 1) {
       void* const data = pieces.local[0].data;
@@ -146,12 +146,8 @@ template <class Region>
 Injected inject_native(const Op& op, const void* key, const Region& remote, const Region& local,
                        const Targets& targets, bool immediate) noexcept {
   PieceInjection<Region> injection(op, key, remote, local, targets);
-  const bool is_whole = rma::inject_what_fits(injection);
-  if (!is_whole && !immediate) rma::inject_waiting(injection, op);
-  if (!is_whole && immediate && injection.operations == 0) return not_injected;
-  const Injected all{injection.parts(), /*source_in_use=*/injection.is_put()};
-  if (!injection.whole()) am::defer(std::make_unique<WithOwnShape<Region>>(injection));
-  return all;
+  if (!rma::inject_all<WithOwnShape<Region>>(injection, immediate)) return not_injected;
+  return {injection.parts(), /*source_in_use=*/injection.is_put()};
 }
 
 template bool suits_network(const StridedRegion&, const StridedRegion&, std::size_t,

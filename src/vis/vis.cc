@@ -9,7 +9,6 @@
 #include "core/process.h"
 #include "core/team.h"
 #include "observe/restricted.h"
-#include "observe/trace.h"
 #include "rma/rma.h"
 #include "vis/by_kind.h"
 #include "vis/messages.h"
@@ -96,11 +95,6 @@ Bounds bounds_of(const BlockList& list) noexcept {
   return bounds;
 }
 
-rma::ResolvedTransfer resolve_range(const Target& peer, const void* local, std::uintptr_t start,
-                                    std::size_t bytes, Call call) noexcept {
-  return rma::resolve_transfer(peer, local, reinterpret_cast<void*>(start), bytes, 0, call);
-}
-
 /// A strided transfer whose peer's memory begins at `lowest`.
 struct StridedTransfer {
   StridedRegion remote;
@@ -110,8 +104,12 @@ struct StridedTransfer {
 
   std::size_t bytes() const noexcept { return remote.shape->bytes(); }
   std::size_t reach() const noexcept { return at_remote.bytes; }
-  /// The local address as the client gave it, by which the kind of its memory is known.
-  const void* in_local() const noexcept { return local.first - local.shape->offset[local_end]; }
+  rma::LocalRange local_range() const noexcept {
+    Extent extent;
+    // Strides that reach beyond the address space: only the first element's place is known.
+    if (!extent_of(*local.shape, local_end, extent)) extent = {0, local.shape->element};
+    return {local.first + extent.start, extent.bytes};
+  }
   /// `mapped`, and `reached`: where the lowest byte at the peer is.
   void copy(std::byte* mapped, bool is_put) const noexcept {
     std::byte* const first = mapped - at_remote.start;
@@ -139,7 +137,10 @@ struct ListTransfer {
 
   std::size_t bytes() const noexcept { return all_bytes; }
   std::size_t reach() const noexcept { return range; }
-  const void* in_local() const noexcept { return local.first_address(); }
+  rma::LocalRange local_range() const noexcept {
+    const Bounds bounds = bounds_of(local);
+    return {reinterpret_cast<void*>(bounds.low), bounds.high - bounds.low};
+  }
   void copy(std::byte* mapped, bool is_put) const noexcept {
     if (is_put)
       copy_lists(remote, shift_to(mapped), local, 0);
@@ -165,7 +166,7 @@ struct ListTransfer {
 }
 
 /// The way of a transfer that is more than a copy. It is that of a contiguous one of the whole
-/// range, but messages carry what the network would take more operations for, and a notice travels
+/// ranges, but messages carry what the network would take more operations for, and a notice travels
 /// with the messages that it waits for.
 template <class Transfer>
 rma::Way way_of(const rma::ResolvedTransfer& range, const Transfer& transfer,
@@ -177,16 +178,14 @@ rma::Way way_of(const rma::ResolvedTransfer& range, const Transfer& transfer,
   return suits ? rma::Way::network : rma::Way::messages;
 }
 
-/// Gives a transfer that is more than a copy to what carries it. `range`: the peer's memory, from
-/// the lowest to the highest address.
+/// Gives a transfer that is more than a copy to what carries it. `range`: its ranges, resolved.
 template <class Transfer>
 Injected inject_transfer(const VisRequest& request, const PeerCompletion& notice,
                          const rma::ResolvedTransfer& range, const Op& op, const Transfer& transfer,
                          const Targets& targets) noexcept {
   // A notice is for the next operation whatever its flags, so that operation is not refused.
   const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
-  const std::size_t bytes = op.bytes;
-  switch (way_of(range, transfer, notice)) {
+  switch (range.way) {
     case rma::Way::kind:
       return transfer.copy_by_kind(*range.kind, range.reached, is_put(request), targets);
     case rma::Way::network:
@@ -197,8 +196,8 @@ Injected inject_transfer(const VisRequest& request, const PeerCompletion& notice
   }
   const Recipient recipient{range.peer, immediate};
   return is_put(request)
-             ? put_packed(recipient, transfer.remote, transfer.local, bytes, notice, targets)
-             : get_packed(recipient, transfer.remote, transfer.local, bytes, targets.done);
+             ? put_packed(recipient, transfer.remote, transfer.local, op.bytes, notice, targets)
+             : get_packed(recipient, transfer.remote, transfer.local, op.bytes, targets.done);
 }
 
 /// Carries out any transfer, or starts it. It takes a copy of what describes it, so that the
@@ -207,16 +206,15 @@ template <class Transfer>
 [[gnu::noinline]] Initiated move_resolved(const VisRequest& request, const Target& peer,
                                           const PeerCompletion& notice,
                                           Transfer transfer) noexcept {
-  const rma::ResolvedTransfer range =
-      resolve_range(peer, transfer.in_local(), transfer.lowest, transfer.reach(), request.call);
-  // The trace has the bytes that move, not the range that they lie in.
-  trace::transfer(peer.jobrank, transfer.bytes());
+  rma::ResolvedTransfer range = rma::resolve_ranges(peer, transfer.local_range(), transfer.lowest,
+                                                    transfer.reach(), request.call);
+  if (range.way != rma::Way::copy) range.way = way_of(range, transfer, notice);
+  rma::report(range, transfer.bytes());
   if (range.way == rma::Way::copy) {
     transfer.copy(range.mapped, is_put(request));
     return done_at_once(peer, notice);
   }
-  const Op op = Op::with_peer(is_put(request) ? OpKind::put : OpKind::get, number_of(request.call),
-                              peer.jobrank, transfer.bytes());
+  const Op op = range.as(is_put(request) ? OpKind::put : OpKind::get, transfer.bytes());
   return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
                   [&](const Targets& targets) noexcept {
                     return inject_transfer(request, notice, range, op, transfer, targets);
@@ -246,8 +244,9 @@ void check_lists(const Target& peer, const BlockList& remote, const BlockList& l
       fatal("%s: address %zu of the local list is null", name_of(call), i);
   for (std::size_t i = 0; i < remote.count(); ++i)
     if (remote.length(i) != 0)
-      resolve_range(peer, &peer, reinterpret_cast<std::uintptr_t>(remote.address(i)),
-                    remote.length(i), call);
+      rma::resolve_ranges(peer, {local.first_address(), 0},
+                          reinterpret_cast<std::uintptr_t>(remote.address(i)), remote.length(i),
+                          call);
 }
 
 }  // namespace

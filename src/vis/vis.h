@@ -6,7 +6,8 @@
 //   gex_VIS_StridedPutNB  api/vis.cc        checks the arguments, and makes a VisRequest
 //   move_strided          vis.cc            `make_shape` (shape.h) finds the fewest loops
 //   move_regions          vis.cc            copies, where the peer's memory is mapped
-//   move_resolved         vis.cc            resolves the peer's memory (rma/way.h), makes the Op
+//   move_resolved         vis.cc            `resolve_ranges` (rma/rma.h) and `way_of` decide what
+//                                           carries it; makes the Op
 //   initiate              core/initiate.h   makes the event, and counts the parts
 //   inject_transfer       vis.cc            gives it to what carries the bytes:
 //

@@ -789,11 +789,19 @@ void broadcast_on_device() {
 }
 
 /// Rank 1 calls the library no more. What rank 0 puts before that may still be answered.
-[[noreturn]] void put_unanswered() {
+[[noreturn]] void put_unanswered(bool strided) {
   barrier();
   const gex_TM_t pair = gex_TM_Pair(own[host].endpoint, gex_EP_QueryIndex(own[first].endpoint));
   while (rank == 1) pause();
-  for (;;) gex_RMA_PutBlocking(pair, 1, at_rank[first][1], private_memory.data(), 24, 0);
+  constexpr std::size_t element = 8, count = 3;
+  constexpr std::ptrdiff_t apart = 16;
+  for (;;) {
+    if (strided)
+      gex_VIS_StridedPutBlocking(pair, 1, at_rank[first][1], &apart, private_memory.data(), &apart,
+                                 element, &count, 1, 0);
+    else
+      gex_RMA_PutBlocking(pair, 1, at_rank[first][1], private_memory.data(), element * count, 0);
+  }
 }
 
 /// Segments of more than is registered with the driver at a time; again after they have ended.
@@ -929,7 +937,9 @@ int main(int count, char** arguments) {
     else if (what == "scratch")
       make_team_of_devices(0, own[first].address, 4096);
     else if (what == "unanswered")
-      put_unanswered();
+      put_unanswered(/*strided=*/false);
+    else if (what == "unanswered_strided")
+      put_unanswered(/*strided=*/true);
     else if (what == "put")
       gex_RMA_PutBlocking(pair, 0, at_rank[host][0], own[first].address, 8, 0);
     barrier();

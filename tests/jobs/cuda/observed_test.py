@@ -37,9 +37,9 @@ def main():
         expect("gex_RMA_GetBlocking, device memory by copies", summary)
         timeline = run(gextrace, "-o", "-", trace)
         expect('"device_memory":"by messages"', timeline)
-    report = run(gexrun, "-n", "2", *APART, "--hang-after", "1", "--hang-action", "end", cuda_test,
-                 "unanswered")
-    expect("gex_RMA_PutBlocking for a put of 24 bytes with rank 1 (memory of a device, by messages)", report)
+    for call, test in (("gex_RMA_PutBlocking", "unanswered"), ("gex_VIS_StridedPutBlocking", "unanswered_strided")):
+        report = run(gexrun, "-n", "2", *APART, "--hang-after", "1", "--hang-action", "end", cuda_test, test)
+        expect(f"{call} for a put of 24 bytes with rank 1 (memory of a device, by messages)", report)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-// Puts and gets made of messages: their parts, and what becomes of those that find no room. Below
-// the interface, where they are made for neighbors too, whose memory is mapped.
+// The way of puts and gets, and those that are made of messages: their parts, and what becomes of
+// those that find no room. Below the interface, where they are made for neighbors too, whose memory
+// is mapped.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "observe/restricted.h"
 #include "rma/messages.h"
 #include "rma/rma.h"
+#include "rma/way.h"
 
 namespace gex::rma {
 namespace {
@@ -57,6 +59,90 @@ TEST(Way, IsAProcessorsCopyOfMappedMemoryElseTheNetworks) {
   const bool near = process().neighborhood.contains(next());
   const bool has_network = process().conduit != nullptr && process().conduit->put != nullptr;
   EXPECT_EQ(way_to(next()), near ? Way::copy : has_network ? Way::network : Way::messages);
+}
+
+/// A device's memory, of which only the addresses are used.
+struct Device final : MemoryKind {
+  explicit Device(net::MemoryClass its_class) : MemoryKind("DEVICE", its_class, 0) {
+    add_memory(memory, sizeof memory, *this);
+  }
+  ~Device() { remove_memory(memory); }
+  void copy(void*, const void*, std::size_t) const noexcept override {}
+  void begin_copy(void*, const void*, std::size_t, CompletionTarget,
+                  CompletionTarget) const noexcept override {}
+  void* allocate(std::size_t, std::string&) const override { return nullptr; }
+  void release(void*, std::size_t) const noexcept override {}
+  std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
+
+  std::byte memory[64];
+};
+
+TEST(Way, OfMemoryOfDevicesIsTheirCopiesWhereTheseReachBothSidesOfOneClass) {
+  Device here(net::cuda_memory);
+  Device there(net::cuda_memory);
+  Device of_other_class(net::hip_memory);
+  std::byte host[64];
+  const bool has_network = process().conduit != nullptr && process().conduit->put != nullptr;
+  const void* const key = has_network ? host : nullptr;
+  const PublishedSegment mapped{.owner_address = 0x1000, .size = 64, .mapped = host};
+  const PublishedSegment reached{.owner_address = 0x1000,
+                                 .size = 64,
+                                 .reached = there.memory,
+                                 .reached_by = &there,
+                                 .memory_class = net::cuda_memory};
+  const PublishedSegment unreached{
+      .owner_address = 0x1000, .size = 64, .memory_class = net::cuda_memory};
+  PublishedSegment with_key = unreached;
+  with_key.key = key;
+  PublishedSegment mapped_with_key = mapped;
+  mapped_with_key.key = key;
+  PublishedSegment reached_with_key = reached;
+  reached_with_key.key = key;
+  const Way by_key = has_network ? Way::network : Way::messages;
+  const struct {
+    const char* what;
+    std::byte* local;
+    const PublishedSegment& segment;
+    Way way;
+    const MemoryKind* kind;
+  } rows[] = {
+      {"host to mapped host", host, mapped, Way::copy, nullptr},
+      {"host to mapped host with a key", host, mapped_with_key, Way::copy, nullptr},
+      {"host to a device that copies reach", host, reached, Way::kind, &there},
+      {"host to such a device with a key", host, reached_with_key, Way::kind, &there},
+      {"host to a device that nothing reaches", host, unreached, Way::messages, nullptr},
+      {"host to a device with a key", host, with_key, by_key, nullptr},
+      {"a device to mapped host", here.memory, mapped, Way::kind, &here},
+      {"a device to a device that copies reach", here.memory, reached, Way::kind, &here},
+      {"a device to one of another class", of_other_class.memory, reached, Way::messages, nullptr},
+      {"a device in no segment to one with a key", here.memory, with_key, Way::messages, nullptr},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.what);
+    ResolvedTransfer put{.call = Call::put_blocking,
+                         .peer = resolve(conformance::team(), rank()),
+                         .local = row.local,
+                         .remote = 0x1010,
+                         .size = 16};
+    EXPECT_TRUE(choose_way(put, row.segment, put.size));
+    EXPECT_EQ(put.way, row.way);
+    EXPECT_EQ(put.kind, row.kind);
+    EXPECT_EQ(put.local_kind, row.local == host ? nullptr : kind_at(row.local));
+    std::byte* const reached = row.segment.mapped != nullptr ? host : there.memory;
+    EXPECT_EQ(put.reached, row.way == Way::kind ? reached + 0x10 : nullptr);
+  }
+}
+
+TEST(Way, OfWhatIsNotInThePeersSegmentIsMessagesWhoseOwnerChecks) {
+  std::byte host[64];
+  const PublishedSegment mapped{.owner_address = 0x1000, .size = 64, .mapped = host};
+  ResolvedTransfer put{.call = Call::put_blocking,
+                       .peer = resolve(conformance::team(), rank()),
+                       .local = host,
+                       .remote = 0x1038,
+                       .size = 16};
+  EXPECT_FALSE(choose_way(put, mapped, put.size));
+  EXPECT_EQ(put.way, Way::messages);
 }
 
 TEST_F(RmaReference, APutCompletesOncePerPart) {
