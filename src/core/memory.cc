@@ -115,8 +115,8 @@ void* MemoryKind::allocate_host(std::size_t) const noexcept {
   return nullptr;
 }
 
-void MemoryKind::begin_copy_rows(const Rows& rows, StdCompletion::Word* done,
-                                 StdCompletion::Word* local_done) const noexcept {
+void MemoryKind::begin_copy_rows(const Rows& rows, CompletionTarget done,
+                                 CompletionTarget local_done) const noexcept {
   for (std::size_t plane = 0; plane < rows.planes; ++plane)
     for (std::size_t i = 0; i < rows.count; ++i)
       copy(rows.to + plane * rows.to_plane + i * rows.to_stride,
@@ -128,7 +128,7 @@ void MemoryKind::begin_copy_rows(const Rows& rows, StdCompletion::Word* done,
 void MemoryKind::pin(const HostRange&, const void*, std::size_t) const noexcept {
 }
 
-std::string MemoryKind::follow_event(void*, StdCompletion::Word*) const {
+std::string MemoryKind::follow_event(void*, CompletionTarget) const {
   return "it has no events";
 }
 

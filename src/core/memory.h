@@ -73,8 +73,8 @@ class MemoryKind {
 
   /// Begins such a copy. Once it is done, in this call or in a poll, it completes one part of
   /// `done` and, unless that is null, of `local_done`.
-  virtual void begin_copy(void* to, const void* from, std::size_t bytes, StdCompletion::Word* done,
-                          StdCompletion::Word* local_done) const noexcept = 0;
+  virtual void begin_copy(void* to, const void* from, std::size_t bytes, CompletionTarget done,
+                          CompletionTarget local_done) const noexcept = 0;
 
   /// Allocates memory, or returns null with the reason in `why`.
   virtual void* allocate(std::size_t bytes, std::string& why) const = 0;
@@ -91,8 +91,8 @@ class MemoryKind {
 
   /// Begins to copy rows, of which each end has one every so many bytes, at least `width`; planes
   /// do not overlap either.
-  virtual void begin_copy_rows(const Rows& rows, StdCompletion::Word* done,
-                               StdCompletion::Word* local_done) const noexcept;
+  virtual void begin_copy_rows(const Rows& rows, CompletionTarget done,
+                               CompletionTarget local_done) const noexcept;
 
   /// Memory of the host that is mapped here for longer: copies to and from these bytes of it may
   /// have it registered with the devices, until `MemorySharing::unpin`.
@@ -100,7 +100,7 @@ class MemoryKind {
 
   /// Has polls complete one part of `happened` once a device's event, which the client has
   /// recorded, has happened. Returns why that cannot be had, or nothing.
-  virtual std::string follow_event(void* event, StdCompletion::Word* happened) const;
+  virtual std::string follow_event(void* event, CompletionTarget happened) const;
 
   /// Has later work of a stream of the client's wait until the caller writes `gate_open` to the
   /// word that this returns; null, with the reason in `why`: it cannot be made to.

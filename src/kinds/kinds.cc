@@ -23,14 +23,25 @@ Immortal<Kinds> the_kinds;
 /// The classes of this library, one for each folder of the room.
 constexpr const DeviceClass* classes[] = {&cuda::device_class};
 
-/// The classes that clients can name, by number. Those of devices that are not in `classes` are
-/// refused.
-constexpr const char* class_names[] = {"GEX_MK_CLASS_HOST", "GEX_MK_CLASS_CUDA_UVA",
-                                       "GEX_MK_CLASS_HIP", "GEX_MK_CLASS_ZE"};
-static_assert(std::uint32_t{net::host_memory} == GEX_MK_CLASS_HOST);
-static_assert(std::uint32_t{net::cuda_memory} == GEX_MK_CLASS_CUDA_UVA);
-static_assert(std::uint32_t{net::hip_memory} == GEX_MK_CLASS_HIP);
-static_assert(std::uint32_t{net::level_zero_memory} == GEX_MK_CLASS_ZE);
+/// The classes that clients can name; those of devices that are not in `classes` are refused. A row
+/// for each number, from 0 on.
+struct NamedClass {
+  gex_MK_Class_t number;
+  net::MemoryClass memory_class;
+  const char* name;
+};
+constexpr NamedClass named_classes[] = {
+    {GEX_MK_CLASS_HOST, net::host_memory, "GEX_MK_CLASS_HOST"},
+    {GEX_MK_CLASS_CUDA_UVA, net::cuda_memory, "GEX_MK_CLASS_CUDA_UVA"},
+    {GEX_MK_CLASS_HIP, net::hip_memory, "GEX_MK_CLASS_HIP"},
+    {GEX_MK_CLASS_ZE, net::level_zero_memory, "GEX_MK_CLASS_ZE"},
+};
+static_assert([] {
+  std::uint32_t next = 0;
+  return std::ranges::all_of(named_classes, [&next](const NamedClass& one) {
+    return std::uint32_t{one.number} == next && std::uint32_t{one.memory_class} == next++;
+  });
+}());
 
 /// As DeviceClass::find, for a client that may name any class.
 const MemoryKind* find_device(const gex_MK_Create_args_t& args, std::string& why, bool& invalid) {
@@ -38,16 +49,17 @@ const MemoryKind* find_device(const gex_MK_Create_args_t& args, std::string& why
   for (const DeviceClass* one : classes)
     if (one->memory.memory_class == wanted) return one->find(args, why, invalid);
   invalid = true;
-  why = std::string("this library has no memory of class ") + class_names[wanted] + ", only ";
+  why =
+      std::string("this library has no memory of class ") + named_classes[wanted].name + ", only ";
   for (const DeviceClass* one : classes)
-    why.append(one == classes[0] ? "" : ", ").append(class_names[one->memory.memory_class]);
+    why.append(one == classes[0] ? "" : ", ").append(named_classes[one->memory.memory_class].name);
   return nullptr;
 }
 
 }  // namespace
 
 bool is_class(gex_MK_Class_t number) noexcept {
-  return static_cast<std::uint32_t>(number) < std::size(class_names);
+  return static_cast<std::uint32_t>(number) < std::size(named_classes);
 }
 
 std::vector<DeviceFacts> devices(std::string& why) {

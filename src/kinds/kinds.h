@@ -6,7 +6,8 @@
 //
 //   kinds/device_class.h   DeviceClass, which a folder defines
 //   core/memory.h          MemoryKind, from which its devices derive; `kind_at` an address
-//   core/memory_class.h    the names of a class, and MemorySharing: how neighbors open its segments
+//   core/memory_class.h    the names of a class, which the room registers
+//   core/memory_sharing.h  MemorySharing: how neighbors open its segments
 //   rma/by_kind.h          its copies, where they reach both ends; vis/by_kind.h for rows
 //   rma/native.h           the network, where that has a key
 //   rma/staged_put.h,      messages for all else, copied from and to it part by part
