@@ -12,7 +12,9 @@
 
 namespace gex::am {
 
-/// Returns true if a message goes over the network.
+/// Returns true if a message goes over the network: neither to a neighbor, through its ring, nor to
+/// this process. Limits and ways of sending follow from it; limits.cc asks it of messages that have
+/// no route yet.
 inline bool crosses_network(Route route) noexcept {
   return route.link == nullptr && !is_to_self(route.jobrank);
 }

@@ -66,7 +66,7 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
       // Without a slab a reply is built in this process's memory, and kept there if it must be.
       if (!descriptor.is_reply) return false;
     }
-  } else if (!is_to_self(route.jobrank)) {
+  } else if (crosses_network(route)) {
     if (void* const place = begin_building(route.jobrank, descriptor.is_reply, size)) {
       descriptor.address = place;
       descriptor.built = true;

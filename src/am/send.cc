@@ -1,3 +1,4 @@
+#include "am/limits.h"
 #include "am/network.h"
 #include "am/outbound.h"
 #include "am/to_neighbor.h"
@@ -33,8 +34,7 @@ Route route_back(const _gex_Token& token) noexcept {
 
 int send_request(Route route, const Outbound& message, bool immediate) noexcept {
   if (route.link != nullptr) return send_request_to_neighbor(*route.link, message, immediate);
-  if (!is_to_self(route.jobrank))
-    return send_request_over_network(route.jobrank, message, immediate);
+  if (crosses_network(route)) return send_request_over_network(route.jobrank, message, immediate);
   send_to_self(message);
   return 0;
 }
@@ -49,7 +49,7 @@ void send_reply(gex_Token_t token, Route route, Outbound& message) noexcept {
   message.what.set_endpoints(token->header.endpoints().reversed());
   if (route.link != nullptr)
     send_reply_to_neighbor(*route.link, message);
-  else if (!is_to_self(route.jobrank))
+  else if (crosses_network(route))
     send_reply_over_network(route.jobrank, message);
   else
     send_to_self(message);
