@@ -77,9 +77,10 @@ inline void call(gex_AM_Fn_t function, gex_Token_t token, const Arrived& message
 enum class Sender { neighbor, any };
 
 /// Runs the handler, or sets the message aside. Returns whether a request was left without a reply,
-/// which one set aside is not. A message of any sender is checked against the handler's
-/// registration, in every library: called as something else, the handler would take arguments for
-/// addresses, or read arguments that were not sent. `number`: as in arrived.h.
+/// which one set aside is not. In every library a message of any sender has to fit the handler as
+/// that is registered: called as something else, it would take arguments for addresses, or read
+/// arguments that were not sent. In checked mode a neighbor's has to fit the client's, too.
+/// `number`: as in arrived.h.
 template <Sender sender = Sender::neighbor>
 [[gnu::always_inline]] inline bool run_handler(const Arrived& message,
                                                std::uint32_t number) noexcept {
@@ -98,18 +99,22 @@ template <Sender sender = Sender::neighbor>
     if (token.endpoint == nullptr) [[unlikely]]
       refuse_endpoint(token.header);
     const gex_AM_Entry_t& entry = token.endpoint->handlers[index];
-    if (entry.gex_fnptr == nullptr || checked() ||
-        (sender == Sender::any && !is_registered_for(entry, token.header))) [[unlikely]] {
+    bool fits = entry.gex_fnptr != nullptr;
+    if (sender == Sender::any || checked()) [[unlikely]]
+      fits = fits_entry(entry, token.header);
+    if (!fits) [[unlikely]] {
       // Only a copy has an address, so that the message itself need not lie in memory.
       const Arrived copy = message;
       if (entry.gex_fnptr == nullptr && set_aside(token.endpoint, copy, number)) {
         if (observed()) put_off_handler();
         return false;
       }
-      check_delivery(entry, token.header);
+      refuse_delivery(entry, token.header);
     }
     detail::call(entry.gex_fnptr, &token, message);
   } else {
+    if (sender == Sender::any && !fits_internal(token.header)) [[unlikely]]
+      refuse_internal(token.header);
     internal_handler(index)(&token, message.payload, message.size, message.args);
   }
   if (observed()) [[unlikely]]

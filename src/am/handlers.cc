@@ -128,7 +128,7 @@ int register_handlers(gex_EP_t endpoint, gex_AM_Entry_t* table, std::size_t coun
   return GASNET_OK;
 }
 
-void check_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
+void refuse_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
   const char* direction = header.is_reply() ? "reply" : "request";
   const char* category = name_of(header.category());
   if (entry.gex_fnptr == nullptr)
@@ -138,9 +138,15 @@ void check_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) no
   if (!takes_kind(entry, header))
     fatal("rank %u sent a %s %s to handler %s (index %u), which is not registered for that",
           header.source, category, direction, name, unsigned{header.handler()});
-  if (!takes_args(entry, header))
-    fatal("rank %u sent %u argument(s) to handler %s (index %u), which takes %u", header.source,
-          header.arg_count(), name, unsigned{header.handler()}, entry.gex_nargs);
+  fatal("rank %u sent %u argument(s) to handler %s (index %u), which takes %u", header.source,
+        header.arg_count(), name, unsigned{header.handler()}, entry.gex_nargs);
+}
+
+void refuse_internal(const MessageHeader& header) noexcept {
+  fatal(
+      "a message from rank %u over the network is malformed: not what the library's own handler "
+      "takes",
+      header.source);
 }
 
 void refuse_endpoint(const MessageHeader& header) noexcept {

@@ -29,12 +29,16 @@ inline bool takes_kind(const gex_AM_Entry_t& entry, const MessageHeader& header)
 inline bool takes_args(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
   return entry.gex_nargs == header.arg_count() || entry.gex_nargs == any_arg_count;
 }
-/// Returns true if the message fits the registration.
-inline bool is_registered_for(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
+/// Returns true if the message fits a handler of the client's, as it is registered. Asked by
+/// run_handler (deliver.h), as is fits_internal (internal.h) of the library's own.
+inline bool fits_entry(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept {
   return entry.gex_fnptr != nullptr && takes_kind(entry, header) && takes_args(entry, header);
 }
-/// Ends the job in one line if the message does not fit the registration.
-void check_delivery(const gex_AM_Entry_t& entry, const MessageHeader& header) noexcept;
+/// Ends the job in one line with the reason why the message does not fit.
+[[noreturn]] void refuse_delivery(const gex_AM_Entry_t& entry,
+                                  const MessageHeader& header) noexcept;
+/// Ends the job: the message, from a network, does not fit the library's own handler.
+[[noreturn]] void refuse_internal(const MessageHeader& header) noexcept;
 /// Ends the job: the message names an endpoint that does not exist here.
 [[noreturn]] void refuse_endpoint(const MessageHeader& header) noexcept;
 /// Ends the job in one line if the handler that has returned left a prepared reply open or holds a

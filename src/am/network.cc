@@ -149,12 +149,9 @@ void message_handled(Account peer, const MessageHeader& header, bool unanswered)
   fatal("a message from rank %u over the network is malformed: %s", source, why);
 }
 
-/// Ends the job if a message is not what its receiver can take here: of the library's own what its
-/// handler takes, of a long one what lies in the bound segment.
-void require_receivable(gex_Rank_t source, const Arrived& message) noexcept {
+/// Ends the job if the payload of a long message does not lie in the bound segment.
+void require_inside(gex_Rank_t source, const Arrived& message) noexcept {
   const MessageHeader& header = message.header;
-  if (header.handler() < GEX_AM_INDEX_BASE && !fits_internal(header))
-    refuse(source, "not what the library's own handler takes");
   if (header.category() != Category::long_message || message.size == 0) return;
   const gex_EP_t endpoint = endpoint_at(header.endpoints().target_address());
   if (endpoint == nullptr || endpoint->segment == nullptr ||
@@ -252,7 +249,7 @@ void deliver_from_network(std::uint32_t source, net::Channel channel, const void
   const Arrived& arrived = arrival.message;
   const MessageHeader& header = arrived.header;
   if (header.is_reply() && !peer.credits.any_out()) refuse(source, "a reply to no request");
-  require_receivable(source, arrived);
+  require_inside(source, arrived);
   if (arrival.to_place != nullptr && arrived.size != 0)
     copy_memory(arrived.payload, arrival.to_place, arrived.size);
   if (in_progress_thread() && runs_client_code(header.handler())) [[unlikely]]

@@ -418,7 +418,7 @@ TEST(Internal, TakesOnlyWhatItsHandlerReads) {
 TEST(Handler, IsCalledOnlyAsItWasRegistered) {
   gex_AM_Entry_t entry{};
   const auto fits = [&](Category category, bool reply, unsigned arg_count) {
-    return is_registered_for(entry, header_of(200, category, reply, arg_count));
+    return fits_entry(entry, header_of(200, category, reply, arg_count));
   };
   entry.gex_flags = GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQUEST;
   entry.gex_nargs = 2;
