@@ -51,17 +51,16 @@ Route route_to(gex_Rank_t jobrank) noexcept;
 /// The route of the reply to a message.
 Route route_back(const _gex_Token& token) noexcept;
 
-/// Sends a request. Waits for room, polling, unless `immediate`; then returns non-zero if there was
-/// none and nothing was sent. Client context only.
+/// Sends a request by its route. Waits for room, polling, unless `immediate`; then returns non-zero
+/// if there was none and nothing was sent. Client context only.
 int send_request(Route route, const Outbound& message, bool immediate) noexcept;
-int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
-
-/// Makes `message` the reply to the request that `token` names, and sends it by its `route_back`.
-/// Never waits for the requester.
+/// Makes `message` the reply to the request that `token` names, and sends it by its route, that
+/// request's `route_back`. Never waits for the requester.
 void send_reply(gex_Token_t token, Route route, Outbound& message) noexcept;
-inline void send_reply(gex_Token_t token, Outbound& message) noexcept {
-  send_reply(token, route_back(*token), message);
-}
+
+// For those who have no other use for the route.
+int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
+void send_reply(gex_Token_t token, Outbound& message) noexcept;
 
 /// Describes what a message that finds no room waits for.
 Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept;

@@ -39,20 +39,21 @@ int send_request(Route route, const Outbound& message, bool immediate) noexcept 
   return 0;
 }
 
-int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
-  return send_request(route_to(jobrank), message, immediate);
-}
-
 void send_reply(gex_Token_t token, Route route, Outbound& message) noexcept {
   token->may_reply = false;
   message.what.set_reply();
   message.what.set_endpoints(token->header.endpoints().reversed());
-  if (route.link != nullptr)
-    send_reply_to_neighbor(*route.link, message);
-  else if (crosses_network(route))
-    send_reply_over_network(route.jobrank, message);
-  else
-    send_to_self(message);
+  if (route.link != nullptr) return send_reply_to_neighbor(*route.link, message);
+  if (crosses_network(route)) return send_reply_over_network(route.jobrank, message);
+  send_to_self(message);
+}
+
+int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
+  return send_request(route_to(jobrank), message, immediate);
+}
+
+void send_reply(gex_Token_t token, Outbound& message) noexcept {
+  send_reply(token, route_back(*token), message);
 }
 
 }  // namespace gex::am

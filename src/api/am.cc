@@ -130,6 +130,16 @@ Outbound make_unaddressed(gex_AM_Index_t handler, Category category, unsigned nu
                       size);
 }
 
+/// The end of a short or medium reply, as `send_and_complete` is a request's.
+template <class AnyCall>
+int reply_and_complete(const AnyCall& call, gex_Token_t token, gex::am::Route route,
+                       Outbound& message, gex_Event_t* lc_opt) {
+  call.transfers(route.jobrank, message.size);
+  gex::am::send_reply(token, route, message);
+  complete_locally(lc_opt);
+  return 0;
+}
+
 /// An address at a peer, or with the flag an offset into its bound segment.
 void* remote_address(void* address, const gex::PublishedSegment& segment, gex_Flags_t flags) {
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) == 0) return address;
@@ -239,10 +249,8 @@ int general_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t f
                         unsigned numargs, const gex_AM_Arg_t* args) noexcept {
   return in_call(Call::reply_short, [=](auto& call) noexcept {
     check_reply(call, token, handler, flags, short_flags);
-    call.transfers(token->header.source, 0);
     Outbound message = make_unaddressed(handler, Category::short_message, numargs, args);
-    am::send_reply(token, message);
-    return 0;
+    return reply_and_complete(call, token, am::route_back(*token), message, nullptr);
   });
 }
 
@@ -251,19 +259,16 @@ int general_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* 
                          unsigned numargs, const gex_AM_Arg_t* args) noexcept {
   return in_call(Call::reply_medium, [=](auto& call) noexcept {
     check_reply(call, token, handler, flags, medium_flags);
-    const am::Route route = am::route_back(*token);
-    call.transfers(route.jobrank, nbytes);
-    require_size(call, nbytes, am::max_medium(route));
     if (call.is_checked()) {
-      check_local_completion(call, lc_opt, /*reply=*/true);
       check_source(call, source_addr, nbytes, flags);
+      check_local_completion(call, lc_opt, /*reply=*/true);
     }
+    const am::Route route = am::route_back(*token);
+    require_size(call, nbytes, am::max_medium(route));
     const OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
     Outbound message =
         make_unaddressed(handler, Category::medium, numargs, args, payload.get(), nbytes);
-    am::send_reply(token, route, message);
-    complete_locally(lc_opt);
-    return 0;
+    return reply_and_complete(call, token, route, message, lc_opt);
   });
 }
 
