@@ -42,10 +42,10 @@ void fetch_for_writing(const Outgoing& out) noexcept {
                     0,
                     last.size_buffer});
   for (std::uint32_t i = 0; i < out.producer.room(); ++i) {
-    const std::uint32_t place = (first + i) & mask;
-    prefetch_for_write(&out.cells[place]);
+    const std::uint32_t index = (first + i) & mask;
+    prefetch_for_write(&out.cells[index]);
     for (std::size_t at = 0; at < used; at += cache_line)
-      prefetch_for_write(out.slots[place].bytes + at);
+      prefetch_for_write(out.slots[index].bytes + at);
   }
 }
 
@@ -96,7 +96,7 @@ bool detail::claim_shared(Outgoing& out, shm::Direction direction, Claim& claim)
     if (direction == shm::requests) requests_sent.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
-  claim.set_place(out, shm::shared_shape);
+  claim.set_cell(out, shm::shared_shape);
   order_through_peer_ends(&claim.cell->ready);
   return true;
 }

@@ -24,8 +24,8 @@ struct Claim {
   std::uint32_t sequence;
   bool begins_batch = false;  ///< the first after the room was read
 
-  /// Makes it the cell of its sequence in a ring.
-  void set_place(const Outgoing& out, const shm::RingShape& shape) noexcept {
+  /// Finds the cell and slot of its sequence in a ring.
+  void set_cell(const Outgoing& out, const shm::RingShape& shape) noexcept {
     const std::uint32_t index = sequence & (shape.cells - 1);
     cell = &out.cells[index];
     slot = &out.slots[index];
@@ -56,7 +56,7 @@ inline bool claim_cell(Link& link, shm::Direction direction, Claim& claim) noexc
     claim.begins_batch = true;
   }
   claim.sequence = out.producer.next();
-  claim.set_place(out, shm::pair_shape);
+  claim.set_cell(out, shm::pair_shape);
   return true;
 }
 /// Publishes it; `what` as in MessageHeader.

@@ -14,7 +14,7 @@ namespace gex::am {
 namespace {
 
 InternalHandler internal_handlers[GEX_AM_INDEX_BASE];
-InternalMessage internal_messages[GEX_AM_INDEX_BASE];
+InternalShape internal_shapes[GEX_AM_INDEX_BASE];
 bool calls_clients[GEX_AM_INDEX_BASE];
 const char* internal_names[GEX_AM_INDEX_BASE];
 constinit std::uint8_t next_internal = credits_handler + 1;
@@ -60,12 +60,12 @@ int refuse(const char* call, int error, const char* why, std::size_t position,
 
 }  // namespace
 
-void register_internal(Internal& message, InternalHandler handler, InternalMessage takes) noexcept {
+void register_internal(Internal& message, InternalHandler handler, InternalShape takes) noexcept {
   if (next_internal == GEX_AM_INDEX_BASE) fatal("too many messages of the library's own");
   const std::uint8_t index = next_internal++;
   message.handler_ = index;
   internal_handlers[index] = handler;
-  internal_messages[index] = takes;
+  internal_shapes[index] = takes;
   calls_clients[index] = message.effect_ == Internal::runs_client_code;
   internal_names[index] = message.name_;
   if (traced()) trace::name_handler(index, message.name_);
@@ -82,7 +82,7 @@ bool runs_client_code(std::uint8_t handler) noexcept {
 bool fits_internal(const MessageHeader& header) noexcept {
   const unsigned index = header.handler();
   if (index >= GEX_AM_INDEX_BASE || internal_handlers[index] == nullptr) return false;
-  const InternalMessage& takes = internal_messages[index];
+  const InternalShape& takes = internal_shapes[index];
   return header.is_reply() == takes.is_reply && header.arg_count() == takes.arg_count &&
          header.category() != Category::long_message;
 }

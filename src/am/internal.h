@@ -18,8 +18,9 @@ namespace gex::am {
 using InternalHandler = void (*)(gex_Token_t token, void* payload, std::size_t size,
                                  const gex_AM_Arg_t* args) noexcept;
 
-/// The messages that a handler takes; their payload is a medium's, or absent.
-struct InternalMessage {
+/// The direction and the arguments of the messages that a handler takes; their payload is a
+/// medium's, or absent.
+struct InternalShape {
   bool is_reply;
   unsigned arg_count;
 };
@@ -48,7 +49,7 @@ class Internal {
 
  private:
   friend void register_internal(Internal& message, InternalHandler handler,
-                                InternalMessage takes) noexcept;
+                                InternalShape takes) noexcept;
 
   const char* name_;
   Effect effect_;
@@ -127,9 +128,9 @@ void reply_with(gex_Token_t token, const Internal& kind, const T& fields) noexce
 }
 
 /// Start-up only.
-void register_internal(Internal& message, InternalHandler handler, InternalMessage takes) noexcept;
+void register_internal(Internal& message, InternalHandler handler, InternalShape takes) noexcept;
 InternalHandler internal_handler(std::uint8_t index) noexcept;
-/// Returns true if there is such a handler and the message is what it takes.
+/// Returns true if there is such a handler and it takes the message; run_handler (deliver.h) asks.
 bool fits_internal(const MessageHeader& header) noexcept;
 
 /// A handler as rooms write it: of a message with the arguments `T`.

@@ -213,19 +213,19 @@ void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexce
   // More goes ahead as a put, which may need the credit for itself.
   if (size > network_packed_limit()) return nullptr;
   Credits& credits = self.accounts.with(jobrank).credits;
-  // A reply's place goes with the request that it answers.
+  // A reply needs none: its room goes with the request that it answers.
   if (!is_reply && !credits.take()) return nullptr;
   const net::Channel channel = is_reply ? net::reply_channel : net::request_channel;
   const CancellationDisabled uncancelled(reaches_cancellation_points());
-  void* const place = self.conduit->buffer(channel, jobrank, size);
-  if (place == nullptr && !is_reply) credits.restore();
-  return place;
+  void* const buffer = self.conduit->buffer(channel, jobrank, size);
+  if (buffer == nullptr && !is_reply) credits.restore();
+  return buffer;
 }
 
-void end_building(gex_Rank_t jobrank, bool is_reply, void* place) noexcept {
+void end_building(gex_Rank_t jobrank, bool is_reply, void* buffer) noexcept {
   Network& self = network();
   const CancellationDisabled uncancelled(reaches_cancellation_points());
-  self.conduit->release(place);
+  self.conduit->release(buffer);
   if (!is_reply) self.accounts.with(jobrank).credits.restore();
 }
 

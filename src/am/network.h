@@ -29,13 +29,13 @@ std::size_t network_packed_limit() noexcept;
 /// send_request to a process beyond the neighborhood.
 int send_request_over_network(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
 
-/// A place of the network's own for a payload of `size` bytes to a process that is no neighbor,
-/// from where sending it takes no copy; or null, and the payload is built elsewhere. A request's
-/// takes the request's credit. It is ended by a message with `built` set, or by
-/// `end_building`. Never waits.
+/// A buffer of the conduit's for a payload of `size` bytes to a process beyond the neighborhood,
+/// from which sending it takes no copy; or null, and the payload is built elsewhere. A request's
+/// takes the request's credit. A message with `built` set gives it back, or `end_building`. Never
+/// waits.
 void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexcept;
-/// Gives the place back, and the credit.
-void end_building(gex_Rank_t jobrank, bool is_reply, void* place) noexcept;
+/// Gives the buffer back, and the credit: its message is not sent.
+void end_building(gex_Rank_t jobrank, bool is_reply, void* buffer) noexcept;
 
 /// Sends a reply; waits for the conduit, polling replies only, if it must.
 void send_reply_over_network(gex_Rank_t jobrank, const Outbound& message) noexcept;

@@ -22,8 +22,8 @@ struct Outbound {
   /// The payload of a long message is at its destination already, as it must be for some
   /// (rma/long_message.h).
   bool placed = false;
-  /// The payload, be it empty, lies in a place of the network's (begin_building); a request has its
-  /// credit with that.
+  /// The payload, be it empty, lies in a buffer of the conduit's (begin_building); a request has
+  /// its credit with that.
   bool built = false;
   /// The payload lies in memory of the library's that is not written until the message is sent.
   bool payload_is_ours = false;

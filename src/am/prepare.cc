@@ -45,8 +45,8 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
   descriptor.size = size;
   descriptor.slab = no_slab;
   descriptor.built = false;
-  descriptor.client_buffer = arguments.client_buffer != nullptr;
-  if (descriptor.client_buffer) {
+  descriptor.has_client_buffer = arguments.client_buffer != nullptr;
+  if (descriptor.has_client_buffer) {
     descriptor.address = const_cast<void*>(arguments.client_buffer);
     return true;
   }
@@ -67,8 +67,8 @@ bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& argument
       if (!descriptor.is_reply) return false;
     }
   } else if (crosses_network(route)) {
-    if (void* const place = begin_building(route.jobrank, descriptor.is_reply, size)) {
-      descriptor.address = place;
+    if (void* const buffer = begin_building(route.jobrank, descriptor.is_reply, size)) {
+      descriptor.address = buffer;
       descriptor.built = true;
       return true;
     }
@@ -132,7 +132,7 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   message.payload = payload.get();
   message.slab = descriptor->slab;
   message.built = descriptor->built;
-  message.payload_is_ours = !descriptor->client_buffer;
+  message.payload_is_ours = !descriptor->has_client_buffer;
   if (descriptor->is_reply) {
     require_unanswered(*descriptor);
     close(*descriptor);

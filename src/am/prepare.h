@@ -2,8 +2,8 @@
 // Negotiated payload: Prepare, Commit, Cancel.
 //
 // Prepare takes a buffer, never a cell: for a small payload the thread's own, for a larger one to a
-// process of the host a slab (built in place, read in place), to any other process a place of the
-// network's, from which it is sent without a copy, for anything else and where none is free a
+// neighbor a slab (built in place, read in place), to a process beyond the neighborhood a buffer of
+// the conduit's, from which it is sent without a copy, for anything else and where none is free a
 // buffer of the thread that is kept once it exists. The cell is claimed at Commit. The message's
 // route and endpoints are looked up by Prepare, and kept in the descriptor.
 
@@ -34,7 +34,7 @@ inline void open_express(_gex_AM_SrcDesc& descriptor, Route route, Endpoints end
   descriptor.state = _gex_AM_SrcDesc::State::express;
   descriptor.is_reply = false;
   descriptor.is_long = false;
-  descriptor.client_buffer = false;
+  descriptor.has_client_buffer = false;
   descriptor.built = false;
   descriptor.arg_count = static_cast<std::uint8_t>(arg_count);
   descriptor.endpoints = endpoints;

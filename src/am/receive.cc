@@ -61,8 +61,7 @@ Arrived assemble(Copy& copy, Incoming& in) noexcept {
   return arrived;
 }
 
-/// Delivers a message that is more than a short one in its cell. Returns whether a request was left
-/// without a reply.
+/// Delivers a message that was copied out. Returns whether a request was left without a reply.
 bool deliver_copy(Copy& copy, Incoming& in) noexcept {
   const MessageHeader& header = copy.header;
   const bool unanswered = run_handler(assemble(copy, in), copy.number);
@@ -91,19 +90,20 @@ bool deliver_copy(Copy& copy, Incoming& in) noexcept {
 /// Copies the next message, which is there, and gives its cell back.
 [[gnu::always_inline]] inline void copy_out(Copy& copy, Incoming& in, BiasedLock::Hold hold,
                                             const MessageHeader& header) noexcept {
-  const std::uint32_t place = in.place();
-  const shm::Cell& cell = in.cells[place];
+  const std::uint32_t index = in.next_index();
+  const shm::Cell& cell = in.cells[index];
   copy.header = header;
   copy.header.size_buffer = cell.size_buffer;
   copy.number = in.consumer.next();
   std::memcpy(copy.words, cell.words, sizeof copy.words);
   const std::size_t used = used_of_slot(copy.header);
-  if (used != 0) copy_chunks(copy.slot, in.slots[place].bytes, used);
+  if (used != 0) copy_chunks(copy.slot, in.slots[index].bytes, used);
   in.fetches_slots = used != 0;
   give_cell_back(in, hold);
 }
 
-bool deliver_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexcept {
+/// Takes a message that is more than a short one in its cell, and delivers it.
+bool deliver_by_copy(Incoming& in, BiasedLock::Hold hold, MessageHeader header) noexcept {
   Copy copy;
   copy_out(copy, in, hold, header);
   return deliver_copy(copy, in);
@@ -115,7 +115,7 @@ bool deliver_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) no
                                              MessageHeader& header) noexcept {
   const bool threaded = links().threaded();
   if (threaded && !(hold = in.lock.try_lock(thread_number()))) return false;
-  const shm::Cell& cell = in.cells[in.place()];
+  const shm::Cell& cell = in.cells[in.next_index()];
   if (!in.consumer.arrived(cell.ready, header.what.word)) {
     if (threaded) in.lock.unlock(hold);
     return false;
@@ -130,7 +130,7 @@ bool deliver_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) no
   BiasedLock::Hold hold;
   MessageHeader header;
   if (!find_next(in, hold, header)) return false;
-  const shm::Cell& cell = in.cells[in.place()];
+  const shm::Cell& cell = in.cells[in.next_index()];
   bool unanswered;
   if (header.category() == Category::short_message && header.arg_count() <= shm::cell_words)
       [[likely]] {
@@ -140,7 +140,7 @@ bool deliver_large(Incoming& in, BiasedLock::Hold hold, MessageHeader header) no
     give_cell_back(in, hold);
     unanswered = run_handler({header, args, nullptr, 0, &in}, number);
   } else {
-    unanswered = deliver_large(in, hold, header);
+    unanswered = deliver_by_copy(in, hold, header);
   }
   if (unanswered) request_unanswered(in, hold, header.source);
   return true;

@@ -33,7 +33,10 @@ struct alignas(cache_line) Incoming {
   std::uint32_t unanswered_of_home[BiasedLock::places] = {};
   std::atomic<std::uint32_t> unanswered{0};
 
-  std::uint32_t place() const noexcept { return consumer.next() & (consumer.shape().cells - 1); }
+  /// The index of the next message's cell and slot.
+  std::uint32_t next_index() const noexcept {
+    return consumer.next() & (consumer.shape().cells - 1);
+  }
   /// Messages taken so far; any thread.
   std::uint32_t taken() const noexcept {
     return __atomic_load_n(&inbox->arrival, __ATOMIC_RELAXED) - 1;
@@ -47,8 +50,8 @@ struct alignas(cache_line) Incoming {
   }
   /// Shows polls where the next message will be.
   void show_next() noexcept {
-    const shm::Cell& cell = cells[place()];
-    const void* fetch = fetches_slots ? static_cast<const void*>(&slots[place()]) : &cell;
+    const shm::Cell& cell = cells[next_index()];
+    const void* fetch = fetches_slots ? static_cast<const void*>(&slots[next_index()]) : &cell;
     __atomic_store_n(&inbox->fetch, fetch, __ATOMIC_RELAXED);
     __atomic_store_n(&inbox->ready, reinterpret_cast<const std::uint64_t*>(&cell.ready),
                      __ATOMIC_RELAXED);

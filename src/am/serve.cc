@@ -36,7 +36,7 @@ struct Watches {
 };
 Immortal<Watches> the_watches;
 
-/// Calls `visit(lane, place, ring)` for all rings that are polled.
+/// Calls `visit(lane, index, ring)` for all rings that are polled.
 template <class Visit>
 void for_each_ring(Visit visit) noexcept {
   Links& all = links();
@@ -78,8 +78,8 @@ Served serve() noexcept {
   const HandlersRun scope;
   Served served = serve_network();
   Watches& watches = the_watches.get();
-  for_each_ring([&](std::uint32_t lane, std::uint32_t place, Incoming& in) noexcept {
-    serve_ring(watches.of[lane][place], in, served);
+  for_each_ring([&](std::uint32_t lane, std::uint32_t index, Incoming& in) noexcept {
+    serve_ring(watches.of[lane][index], in, served);
   });
   report_unanswered();
   if (any_kept.load(std::memory_order_relaxed)) {

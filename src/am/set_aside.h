@@ -3,8 +3,7 @@
 // copied, and a later poll delivers them (poll.h). There are two reasons:
 //
 //  - A request of a client arrives while its endpoint's handlers may not run: gasnet_attach is
-//  still
-//    in its exchanges, and what its handlers use the client makes only after it. Such messages keep
+//    exchanging still, and what its handlers use the client makes only after it. Such messages keep
 //    their credits, which bounds them. The library's own messages are delivered.
 //  - The progress thread has found a message whose handler is the client's before one that it is to
 //    deliver (serve.h). Any thread of the client delivers it. There are so many of them at most.

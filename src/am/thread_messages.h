@@ -26,8 +26,8 @@ struct _gex_AM_SrcDesc {
   State state = State::closed;
   bool is_reply = false;
   bool is_long = false;
-  bool client_buffer = false;
-  bool built = false;  ///< `address` is a place of the network's (begin_building)
+  bool has_client_buffer = false;  ///< `address` is the client's
+  bool built = false;              ///< `address` is a buffer of the conduit's (begin_building)
   std::uint8_t arg_count = 0;
   gex::Endpoints endpoints{};
   gex_Flags_t flags = 0;   ///< given to Prepare

@@ -56,7 +56,7 @@ void write(const Claim& claim, const Outbound& message) noexcept {
 }
 
 /// Copies a long message's payload to its destination, which is mapped here.
-void place(const Link& link, const Outbound& message) noexcept {
+void copy_to_destination(const Link& link, const Outbound& message) noexcept {
   const gex_Rank_t jobrank = jobrank_of(link);
   const PublishedSegment segment =
       published_segment(message.what.endpoints().target_address(), jobrank);
@@ -89,7 +89,7 @@ enum class Sent {
                                              const Outbound& message) noexcept {
   Claim claim;
   if (!claim_cell(link, direction, claim)) return Sent::no;
-  if (to_be_placed(message)) place(link, message);
+  if (to_be_placed(message)) copy_to_destination(link, message);
   write(claim, message);
   if (under_tsan && message.slab != no_slab) link.slabs->hand_over(message.slab);
   const Tick at = traced() ? ticks() : 0;
@@ -164,7 +164,7 @@ Sent try_send(Link& link, const Outbound& message, bool immediate) noexcept {
 
 /// Places a long payload before a cell is claimed, so that no other message waits behind the copy.
 Outbound with_payload_placed(const Link& link, const Outbound& message) noexcept {
-  place(link, message);
+  copy_to_destination(link, message);
   Outbound placed = message;
   placed.placed = true;
   return placed;

@@ -32,7 +32,7 @@ Arrived arrived(const Outbound& message, void* payload) noexcept {
 }
 
 /// Copies a long message's payload to its destination, which it may overlap.
-void place(const Outbound& message) noexcept {
+void copy_to_destination(const Outbound& message) noexcept {
   const gex_EP_t endpoint = endpoint_at(message.what.endpoints().target_address());
   if (endpoint == nullptr || endpoint->segment == nullptr ||
       !endpoint->segment->contains(message.destination, message.size)) [[unlikely]]
@@ -106,7 +106,7 @@ std::byte* kept_buffer(bool reply) noexcept {
 }
 
 [[gnu::noinline]] void run_long(const Outbound& message) noexcept {
-  if (message.size != 0) place(message);
+  if (message.size != 0) copy_to_destination(message);
   run(arrived(message, message.destination), message.number);
 }
 

@@ -76,7 +76,7 @@ struct WireMessage {
       pieces[count++] = {message.args, wire_args(message.what.arg_count())};
     if (message.what.category() == Category::long_message)
       pieces[count++] = {&long_prefix, sizeof long_prefix};
-    // An empty one shows in which place of the network's the message is.
+    // An empty one shows which buffer of the conduit's is the message's.
     if ((message.size != 0 && !message.placed) || message.built)
       pieces[count++] = {message.payload, message.size};
   }
