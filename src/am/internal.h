@@ -2,6 +2,18 @@
 // The library's own active messages: handler indices below GEX_AM_INDEX_BASE, the same on every
 // process. They obey the rules of client handlers (restricted context, one reply), but take their
 // arguments as a structure (Fields). A room defines and registers those that it has.
+//
+// What one passes, in order; between sending and running it takes the way of a client's message
+// (api/am_express.cc), but never the express way:
+//
+//   register_request, _reply  here         at start-up: gives its handler an index
+//   Packed, message_for       here         its arguments, and the Outbound that refers to them
+//   send_request, send_reply  send.cc      by its route; reply_with (here) has both steps. To this
+//                                          process it waits for a poll (leave_to_poll, to_self.cc)
+//   deliver_messages          poll.cc      a thread of the client's polls; or
+//   serve                     serve.cc     the progress thread takes it, if it runs no client code
+//   run_handler               deliver.h    fits_internal (from a network), then internal_handler:
+//                                          unpacks the arguments for the room's function
 
 #include <gasnetex.h>
 

@@ -7,6 +7,19 @@
 // start. A further lane is opened towards a member when a thread first sends a request in it, by an
 // internal message in lane 0 that asks the member to poll it (to_neighbor.cc); one that no thread
 // uses is neither mapped nor polled. Neighborhoods with shared rings have lane 0 only.
+//
+// What a message to a neighbor passes, in order (the whole way of one: api/am_express.cc):
+//
+//   Links::to, own_by_jobrank   here              its Link, in the thread's lane: for its Route
+//   Link, Outgoing              rings.h           the ring by which it goes
+//   express_short, _medium      express.h         a cell of that, if there is room now; or
+//   send_request_to_neighbor    to_neighbor.cc    waits for room (try_send), and before the first
+//                                                 request in a lane opens it (open_link)
+//   - claim_cell, publish_cell  cells.h           a cell; what lies where in it: cell_layout.h
+//   - Slabs::acquire            slabs.h           where a payload goes that fits in none
+//   Incoming                    rings.h           the ring at the peer, which its polls look at
+//                                                 (poll_rings, poll.cc; serve_ring, serve.cc)
+//   deliver_from_ring           receive.cc        takes it out, and runs its handler (deliver.h)
 
 #include <atomic>
 #include <cstddef>

@@ -1,29 +1,65 @@
-// Entry points: messages that go the express way if they can (am/express.h).
+// Entry points: messages that go the express way if they can (am/express.h), and the map of all
+// active messages: the files that each passes, in order.
 //
-// What sends a short request; a medium one has `medium` in the names, and a payload besides:
+// A short request; a medium one has `medium` in the names, and a payload besides:
 //
-//   gex_am_request_short_     here           what the inline gex_AM_RequestShort calls
-//   express_request_short     here           looks its route up; to a neighbor it goes in a cell
-//                                            (express_short): nothing more to do
-//   request_short_by_route    here           not sent: no neighbor, or no room now
-//   am::send_request          am/send.cc     chooses by the route's end:
-//     send_request_to_neighbor               waits for room in the ring (am/to_neighbor.cc)
-//     send_to_self                           calls the handler (am/to_self.cc)
-//     send_request_over_network              takes a credit, puts the header before the message
-//                                            (am/wire.h), and gives it to the conduit's `send`
-//                                            (am/network.cc)
+//   gex_AM_RequestShort0..16  gex/am_families.h   inline: gathers the arguments, and makes one call
+//   gex_am_request_short_     here                by the threading mode (in_mode): in PAR through
+//                                                 in_par, a function of its own
+//   express_request_short     here                looks its route up if the team allows that here
+//                                                 (is_express_team), and the thread has links
+//                                                 (own_by_jobrank, am/links.h)
+//   express_short             am/express.h        to a neighbor: writes a cell of its ring and
+//                                                 publishes it (shm/ring.h): nothing more to do
+//   request_short_by_route    here                not sent: no neighbor, or no room now
+//   general_request_short     am.cc               or, where none is looked up here, and of checked
+//                                                 and traced calls: checks, and looks the route up
+//                                                 (route_to, am/send.cc)
+//   send_request              am/send.cc          from both: chooses by the end of the route
+//                                                 (crosses_network, am/limits.h):
+//   - send_request_to_neighbor    am/to_neighbor.cc   waits for room (try_send): claim_cell,
+//                                                     publish_cell (am/cells.h); a large payload
+//                                                     in a slab (am/slabs.h)
+//   - send_request_over_network   am/network.cc       takes a credit (am/accounts.h), and gives a
+//                                                     WireMessage (am/wire.h) to Conduit::send
+//                                                     (give_to_conduit)
+//   - send_to_self                am/to_self.cc       calls the handler
 //
-// Calls that are checked or traced, and those of other teams than inline code reads, go from
-// express_request_short to general_request_short (am.cc), which checks them, looks their route up
-// and ends in am::send_request, too. So do replies, whose route is their request's, reversed.
+// A long request: gex_am_request_long_ (am.cc), and send_long_request (rma/long_message.h): a put
+// first if its payload cannot go with it; then send_request.
+//
+// A prepared request: Prepare finds its route and a buffer (express_prepare here, or
+// prepare_request, am/prepare.cc), which a descriptor keeps. Commit sends it: express_commit here,
+// or commit (am/prepare.cc), and send_request; a long one commit_long_request (rma/long_message.h).
 //
 // And at the peer, in a poll:
 //
-//   deliver_messages          am/poll.cc     polls the rings, and the conduit by poll_network
-//   deliver_from_ring         am/receive.cc  copies a message out of its cell
-//   deliver_from_network      am/network.cc  what the conduit calls (Host::deliver): validates the
-//                                            bytes (am/wire.h), and applies what they report
-//   run_handler               am/deliver.h   calls the client's handler, or the library's own
+//   gasnet_AMPoll             gex/poll.h          inline: looks at the inboxes, and makes a call if
+//                                                 one seems full (gex_poll_, gasnet1_core.cc);
+//   poll                      core/progress.h     so does this, of the library's own waits. Both
+//                                                 end in poll_busy (core/progress.cc)
+//   deliver_messages          am/poll.cc          the rings first (poll_rings), then all others:
+//   - deliver_from_ring           am/receive.cc       copies a message out of its cell and gives
+//                                                     the cell back (deliver_next)
+//   - poll_network                am/network.cc       poll_conduit, Conduit::poll, and from there
+//                                                     (Host::deliver) deliver_from_network:
+//                                                     validates the bytes (read_message,
+//                                                     am/wire.h), and applies what they report
+//                                                     (am/accounts.h)
+//   - deliver_own                 am/to_self.cc       the library's own, of this process to itself
+//   - deliver_set_aside           am/poll.cc          those that had to wait (am/set_aside.h)
+//   run_handler               am/deliver.h        each of these: asks if the message fits its
+//                                                 handler, the client's or the library's own
+//                                                 (am/internal.h), and calls that
+//   request_unanswered        am/cells.cc         it has not replied: gives its room back; over a
+//                                                 network message_handled (am/network.cc)
+//
+// A progress thread delivers the library's own: serve (am/serve.cc) by serve_message
+// (am/receive.cc), and by serve_network and poll_conduit (am/network.cc).
+//
+// A reply has the same steps, with `reply` in the names: express_reply_short here, by the link of
+// its request's ring (express_reply_link), or general_reply_short (am.cc), by its request's route,
+// reversed (route_back, am/send.cc), and send_reply.
 //
 // A Route is a jobrank, and the Link (rings) to it if that is a neighbor's. `what` is the first
 // word of a message's header, made here and kept up to the peer.
@@ -48,10 +84,15 @@ using gex::am::Link;
 using gex::am::Route;
 using gex::api::complete_locally;
 
+/// Returns true if requests to members of that team may go the express way. Those of a TM-pair have
+/// more to look up, and calls that are checked or traced, which have no such team, more to do.
+bool is_express_team(gex_TM_t tm) {
+  return GEX_IS_READABLE_TEAM_(tm) != 0;
+}
 /// The links by which a request to a member of that team may go the express way; null: the general
-/// form takes it, which has more to check or to look up.
+/// form takes it.
 Link* const* express_links(gex_TM_t tm) {
-  if (!GEX_IS_READABLE_TEAM_(tm)) [[unlikely]]
+  if (!is_express_team(tm)) [[unlikely]]
     return nullptr;
   return gex::am::Links::own_by_jobrank();
 }
@@ -83,7 +124,7 @@ MessageWhat reply_what(gex_Token_t token, gex_AM_Index_t handler, Category categ
 }
 
 /// Returns true if the processor reads a payload where the client names it.
-bool is_readable(const void* source_addr, gex_Flags_t flags) {
+bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
   return (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && gex::kind_at(source_addr) == nullptr;
 }
 
@@ -142,7 +183,7 @@ bool is_readable(const void* source_addr, gex_Flags_t flags) {
                                                          unsigned int numargs,
                                                          const gex_AM_Arg_t* args, bool threaded) {
   Link* const* const links = express_links(tm);
-  if (links == nullptr || !is_readable(source_addr, flags)) [[unlikely]]
+  if (links == nullptr || !is_payload_readable(source_addr, flags)) [[unlikely]]
     return gex::api::general_request_medium(tm, rank, handler, source_addr, nbytes, lc_opt, flags,
                                             numargs, args);
   const ExpressTarget to(links, tm, rank);
@@ -177,7 +218,7 @@ bool is_readable(const void* source_addr, gex_Flags_t flags) {
                                                        unsigned int numargs,
                                                        const gex_AM_Arg_t* args, bool threaded) {
   Link* const link = express_reply_link(token);
-  if (link != nullptr && is_readable(source_addr, flags)) [[likely]] {
+  if (link != nullptr && is_payload_readable(source_addr, flags)) [[likely]] {
     const MessageWhat what = reply_what(token, handler, Category::medium, numargs);
     const Express sent = gex::am::express_medium(link, gex::shm::replies, what, args, numargs,
                                                  source_addr, nbytes, threaded);
