@@ -1,5 +1,5 @@
-// Entry points: active messages. Those that have an express way begin in am_express.cc; here is
-// their general form.
+// Entry points: active messages. Short and medium ones begin in am_express.cc, whose head lists all
+// that a message passes; here are their general form, long messages and negotiated payload.
 
 #include <gasnetex.h>
 
@@ -26,7 +26,6 @@ using gex::Call;
 using gex::Category;
 using gex::checked;
 using gex::fatal;
-using gex::in_call;
 using gex::InCall;
 using gex::limit_flags;
 using gex::long_flags;
@@ -313,16 +312,16 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                          const gex_AM_Arg_t* args) {
   InCall call(Call::request_long);
   const gex::Target target = resolve_checked(call, tm, rank, handler, flags, long_flags);
-  call.transfers(target.jobrank, nbytes);
-  require_size(call, nbytes, gex::am::max_long(target.jobrank, /*is_reply=*/false, 0));
   if (checked()) {
-    check_local_completion(call, lc_opt, /*reply=*/false);
     check_source(call, source_addr, nbytes, flags);
+    check_local_completion(call, lc_opt, /*reply=*/false);
   }
+  require_size(call, nbytes, gex::am::max_long(target.jobrank, /*is_reply=*/false, 0));
   const gex::OnHost payload(local_address(source_addr, target.local_endpoint, flags), nbytes);
   Outbound message = make_message(what_of(target, handler, Category::long_message, numargs), args,
                                   payload.get(), nbytes);
   message.destination = remote_address(dest_addr, target.segment(), flags);
+  call.transfers(target.jobrank, nbytes);
   const int refused =
       call.returns(gex::rma::send_long_request(target, message, is_immediate(flags)));
   if (refused == 0) complete_locally(lc_opt);
@@ -334,16 +333,16 @@ int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* so
                        unsigned int numargs, const gex_AM_Arg_t* args) {
   const InCall call(Call::reply_long);
   check_reply(call, token, handler, flags, long_flags);
-  call.transfers(token->header.source, nbytes);
-  require_size(call, nbytes, gex::am::max_long(token->header.source, /*is_reply=*/true, 0));
   if (checked()) {
-    check_local_completion(call, lc_opt, /*reply=*/true);
     check_source(call, source_addr, nbytes, flags);
+    check_local_completion(call, lc_opt, /*reply=*/true);
   }
+  require_size(call, nbytes, gex::am::max_long(token->header.source, /*is_reply=*/true, 0));
   const gex::OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
   Outbound message =
       make_unaddressed(handler, Category::long_message, numargs, args, payload.get(), nbytes);
   message.destination = remote_address(dest_addr, gex::rma::segment_of_requester(token), flags);
+  call.transfers(token->header.source, nbytes);
   gex::rma::send_long_reply(token, message);
   complete_locally(lc_opt);
   return 0;
