@@ -18,12 +18,6 @@ std::size_t start_of(const Request& request, const Boards& boards) noexcept {
 
 }  // namespace
 
-bool DirectCopy::describe(DirectTeam& team, const Numbered& operation) {
-  if (!team.boards.may_write(operation.first)) return false;
-  by_pieces_ = !team.post_source(operation);
-  return true;
-}
-
 Step DirectCopy::advance(DirectTeam& team, const Numbered& operation, bool& progressed) {
   return operation.request.root == team.boards.rank() ? serve(team, operation, progressed)
                                                       : take(team, operation, progressed);
@@ -31,17 +25,15 @@ Step DirectCopy::advance(DirectTeam& team, const Numbered& operation, bool& prog
 
 Step DirectCopy::serve(DirectTeam& team, const Numbered& operation, bool& progressed) {
   const Request& request = operation.request;
-  if (by_pieces_) return Step::by_pieces;
-  if (!advance_own_result(request, moved_, progressed)) return Step::incomplete;
+  const Step kept = root_.keep(request, progressed);
+  if (kept != Step::complete) return kept;
   // Pieces do not wait for those that copy: all have copied or refused before.
   for (; seen_ != team.boards.size(); ++seen_) {
     if (seen_ == team.boards.rank() || team.boards.has_read(seen_, operation.end)) continue;
     if (!team.boards.is_posted(seen_, operation.first)) return Step::incomplete;
     refused_ = true;
   }
-  if (!refused_) return Step::complete;
-  team.note_refusal(request);
-  return Step::by_pieces;
+  return refused_ ? DirectRoot::note_refusal(team, request) : Step::complete;
 }
 
 Step DirectCopy::take(DirectTeam& team, const Numbered& operation, bool& progressed) {
@@ -61,14 +53,14 @@ Step DirectCopy::take(DirectTeam& team, const Numbered& operation, bool& progres
 /// Copies from the root, which is not reached if the operation is `refused_` then. True: all of it.
 bool DirectCopy::copy(DirectTeam& team, const Numbered& operation, const Description& root) {
   const Request& request = operation.request;
-  std::size_t at = moved_;
+  std::size_t at = copied_;
   if (!root.source.shared()) at = (at + start_of(request, team.boards)) % request.bytes;
   const std::size_t bytes =
-      std::min({request.bytes - moved_, request.bytes - at, max_copied_at_once});
+      std::min({request.bytes - copied_, request.bytes - at, max_copied_at_once});
   refused_ =
       !team.access.copy_from(request.root, root.source + at, request.destination + at, bytes);
-  moved_ += bytes;
-  return moved_ == request.bytes;
+  copied_ += bytes;
+  return copied_ == request.bytes;
 }
 
 Step DirectCopy::refuse(DirectTeam& team, const Numbered& operation) {

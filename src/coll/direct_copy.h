@@ -31,7 +31,9 @@ class DirectCopy {
   static constexpr std::uint32_t numbers = 1;
 
   /// The root posts where its memory is. False: there is no room for the post now.
-  bool describe(DirectTeam& team, const Numbered& operation);
+  bool describe(DirectTeam& team, const Numbered& operation) {
+    return root_.describe(team, operation);
+  }
   /// Does what is possible. The root has described the operation. `progressed` becomes true if
   /// anything was done.
   Step advance(DirectTeam& team, const Numbered& operation, bool& progressed);
@@ -42,10 +44,10 @@ class DirectCopy {
   Step refuse(DirectTeam& team, const Numbered& operation);
   bool copy(DirectTeam& team, const Numbered& operation, const Description& root);
 
-  bool by_pieces_ = false;  ///< root: its memory is not reached
+  DirectRoot root_;
   bool refused_ = false;    ///< root: by another member; others: the root's memory is not reached
   gex_Rank_t seen_ = 0;     ///< root: members that have read, or refused
-  std::size_t moved_ = 0;   ///< bytes
+  std::size_t copied_ = 0;  ///< others: bytes
 };
 
 }  // namespace gex::coll

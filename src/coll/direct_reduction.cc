@@ -154,7 +154,8 @@ void DirectReduction::combine_chunk(DirectTeam& team, const Numbered& operation,
       return;
     }
     const MemoryAt source = team.description_of(member, operation)->source + offset;
-    if (!team.access.read(member, source, place, bytes, act)) team.refuse_member(member);
+    if (!team.access.read(member, source, place, bytes, act))
+      refuse_memory_of(team.boards.rank_of(member));
   };
   // The last step makes the result in its place. A user's operator changes one of its operands, of
   // which the other may be there.
@@ -183,7 +184,8 @@ void DirectReduction::combine_chunk(DirectTeam& team, const Numbered& operation,
       continue;
     }
     const MemoryAt destination = team.description_of(member, operation)->destination + offset;
-    if (!team.access.copy_to(member, destination, result, bytes)) team.refuse_member(member);
+    if (!team.access.copy_to(member, destination, result, bytes))
+      refuse_memory_of(team.boards.rank_of(member));
   }
 }
 

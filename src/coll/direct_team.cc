@@ -20,15 +20,6 @@ std::uint32_t upper_half(std::size_t bytes) noexcept {
 
 }  // namespace
 
-bool advance_own_result(const Request& request, std::size_t& made, bool& progressed) noexcept {
-  if (request.destination == request.source || made == request.bytes) return true;
-  const std::size_t bytes = std::min(request.bytes - made, max_copied_at_once);
-  make_own_result(request, made, bytes);
-  made += bytes;
-  progressed = true;
-  return made == request.bytes;
-}
-
 const Description* DirectTeam::description_of(gex_Rank_t member,
                                               const Numbered& operation) noexcept {
   const std::size_t bytes = operation.request.bytes;
@@ -52,26 +43,38 @@ void DirectTeam::post(const Numbered& operation, Description description) noexce
   boards.publish(operation.first, operation.request.bytes);
 }
 
-bool DirectTeam::post_source(const Numbered& operation) noexcept {
+bool DirectRoot::describe(DirectTeam& team, const Numbered& operation) noexcept {
+  if (!team.boards.may_write(operation.first)) return false;
   Description description{};
   description.source = memory_at(operation.request.source);
-  const bool kernel_copies = !kernel_refused && boards.size() <= max_members_by_kernel;
-  const bool is_direct = kernel_copies || (!mapped_refused && description.source.shared());
-  description.direct = is_direct ? 1 : 0;
-  post(operation, description);
-  return is_direct;
+  const bool kernel_copies = !team.kernel_refused && team.boards.size() <= max_members_by_kernel;
+  is_direct_ = kernel_copies || (!team.mapped_refused && description.source.shared());
+  description.direct = is_direct_ ? 1 : 0;
+  team.post(operation, description);
+  return true;
 }
 
-void DirectTeam::note_refusal(const Request& request) noexcept {
-  kernel_refused = true;
-  mapped_refused = mapped_refused || memory_at(request.source).shared();
+Step DirectRoot::keep(const Request& request, bool& progressed) noexcept {
+  if (!is_direct_) return Step::by_pieces;
+  if (request.destination == request.source || own_made_ == request.bytes) return Step::complete;
+  const std::size_t bytes = std::min(request.bytes - own_made_, max_copied_at_once);
+  make_own_result(request, own_made_, bytes);
+  own_made_ += bytes;
+  progressed = true;
+  return own_made_ == request.bytes ? Step::complete : Step::incomplete;
 }
 
-void DirectTeam::refuse_member(gex_Rank_t member) const noexcept {
+Step DirectRoot::note_refusal(DirectTeam& team, const Request& request) noexcept {
+  team.kernel_refused = true;
+  team.mapped_refused = team.mapped_refused || memory_at(request.source).shared();
+  return Step::by_pieces;
+}
+
+void refuse_memory_of(gex_Rank_t rank) noexcept {
   fatal(
-      "a reduction does not reach the memory of rank %u of the team any more: its segment was "
-      "replaced meanwhile, or the kernel refuses to copy",
-      boards.rank_of(member));
+      "a collective operation does not reach the memory of rank %u of the team any more: its "
+      "segment was replaced meanwhile, or the kernel refuses to copy",
+      rank);
 }
 
 }  // namespace gex::coll

@@ -47,9 +47,6 @@ inline constexpr std::size_t max_copied_at_once = 1 << 20;
 /// Copies begin at a multiple of this many bytes, a page's.
 inline constexpr std::size_t page_bytes = 4096;
 
-/// Goes on with the root's own result of a broadcast, of which `made` bytes are there. True: all.
-bool advance_own_result(const Request& request, std::size_t& made, bool& progressed) noexcept;
-
 class DirectTeam {
  public:
   explicit DirectTeam(Boards& boards) : boards(boards), access(boards) {}
@@ -73,12 +70,26 @@ class DirectTeam {
   std::atomic_ref<std::uint32_t> word_of(gex_Rank_t member,
                                          const Numbered& operation) const noexcept;
   void post(const Numbered& operation, Description description) noexcept;
-  /// Posts where the source of a broadcast is, if it may be reached; false if that is not so, and
-  /// the operation goes on by pieces. There is room for the post.
-  bool post_source(const Numbered& operation) noexcept;
-  /// Another member does not reach the root's memory, which is this member's.
-  void note_refusal(const Request& request) noexcept;
-  [[noreturn]] void refuse_member(gex_Rank_t member) const noexcept;
 };
+
+/// What the root does alike in each direct broadcast.
+class DirectRoot {
+ public:
+  /// Posts where the source is, and whether members may copy from there. False: there is no room
+  /// for the post now.
+  bool describe(DirectTeam& team, const Numbered& operation) noexcept;
+  /// Goes on with the own result. Complete: it is made. By pieces: members may not copy from the
+  /// source. `progressed` becomes true if anything was done.
+  Step keep(const Request& request, bool& progressed) noexcept;
+  /// A member has refused: it does not reach the source.
+  static Step note_refusal(DirectTeam& team, const Request& request) noexcept;
+
+ private:
+  bool is_direct_ = false;    ///< members may copy from the source
+  std::size_t own_made_ = 0;  ///< bytes of the own result
+};
+
+/// Ends the job: memory that was reached in an earlier step of the operation is not any more.
+[[noreturn]] void refuse_memory_of(gex_Rank_t rank) noexcept;
 
 }  // namespace gex::coll

@@ -32,12 +32,6 @@ bool HelpedCopy::takes(const Request& request, gex_Rank_t members) noexcept {
   return members == 2 && request.bytes >= min_helped_bytes && !oversubscribed();
 }
 
-bool HelpedCopy::describe(DirectTeam& team, const Numbered& operation) {
-  if (!team.boards.may_write(operation.first)) return false;
-  by_pieces_ = !team.post_source(operation);
-  return true;
-}
-
 Step HelpedCopy::advance(DirectTeam& team, const Numbered& operation, bool& progressed) {
   return operation.request.root == team.boards.rank() ? serve(team, operation, progressed)
                                                       : take(team, operation, progressed);
@@ -45,15 +39,14 @@ Step HelpedCopy::advance(DirectTeam& team, const Numbered& operation, bool& prog
 
 Step HelpedCopy::serve(DirectTeam& team, const Numbered& operation, bool& progressed) {
   const gex_Rank_t other = 1 - team.boards.rank();
-  if (by_pieces_) return Step::by_pieces;
-  if (!advance_own_result(operation.request, own_made_, progressed)) return Step::incomplete;
+  const Step kept = root_.keep(operation.request, progressed);
+  if (kept != Step::complete) return kept;
   if (!has_copied_) has_copied_ = help(team, operation, progressed);
   if (!has_copied_) return Step::incomplete;
   if (team.boards.has_read(other, operation.end)) return Step::complete;
   // Acquire: the member's copies precede what follows here.
   if (team.word_of(other, operation).load(std::memory_order_acquire) == 0) return Step::incomplete;
-  team.note_refusal(operation.request);
-  return Step::by_pieces;
+  return DirectRoot::note_refusal(team, operation.request);
 }
 
 /// True once there is nothing to help with.
@@ -83,7 +76,7 @@ bool HelpedCopy::help(DirectTeam& team, const Numbered& operation, bool& progres
     const std::size_t at = (chunks - 1 - claimed_) * chunk;
     const std::size_t bytes = std::min(chunk, request.bytes - at);
     if (!team.access.copy_to(other, there->destination + at, request.source + at, bytes))
-      team.refuse_member(other);
+      refuse_memory_of(team.boards.rank_of(other));
     ++claimed_;
     progressed = true;
   }

@@ -38,7 +38,9 @@ class HelpedCopy {
   static bool takes(const Request& request, gex_Rank_t members) noexcept;
 
   /// The root posts where its memory is. False: there is no room for the post now.
-  bool describe(DirectTeam& team, const Numbered& operation);
+  bool describe(DirectTeam& team, const Numbered& operation) {
+    return root_.describe(team, operation);
+  }
   /// Does what is possible. The root has described the operation. `progressed` becomes true if
   /// anything was done.
   Step advance(DirectTeam& team, const Numbered& operation, bool& progressed);
@@ -50,11 +52,10 @@ class HelpedCopy {
   enum class Taken { some, all, refused };
   Taken take_chunks(DirectTeam& team, const Numbered& operation, const Description& root);
 
-  bool by_pieces_ = false;     ///< root: its memory is not reached
+  DirectRoot root_;
   bool offered_ = false;       ///< other: it has posted
   bool has_copied_ = false;    ///< no chunk is left to claim, and the own ones are copied
   std::uint32_t claimed_ = 0;  ///< chunks that this member has copied
-  std::size_t own_made_ = 0;   ///< root: bytes of its own result
 };
 
 }  // namespace gex::coll
