@@ -3,9 +3,9 @@
 //
 // Collective calls of a team are numbered as each member makes them, barriers included. Each member
 // announces to rank 0 of the team what it has called with which arguments, and rank 0 ends the job
-// when two differ. When all have announced a number, rank 0 notifies all members; only then does an
-// operation begin, so that what differs is found before it does harm. A barrier does not wait for
-// that.
+// when two differ. When all have announced a number, rank 0 notifies all members; only then is an
+// operation launched, so that what differs is found before it does harm. A barrier does not wait
+// for that.
 //
 // All functions are called with the lock of the TeamCollectives held.
 

@@ -26,7 +26,8 @@
 //                                          and gives the Collective back
 //
 // An operation is *started* by its call, *launched* when it gets its place in the order of the
-// team's, and *begun* when its messages may be sent, of which so many may be under way.
+// team's, *done* when nothing is left to do here, and *complete* when its event may say so. One by
+// messages *begins* when they may be sent: of those that are launched, so many may be under way.
 // `source` and `destination` are the caller's memory. Which way depends on the team and on
 // arguments that are the same at all members, and so does the order in which operands are combined:
 // results are the same whenever the call is repeated.

@@ -2,10 +2,10 @@
 // The state of this process for the collective operations of a team.
 //
 // Made when the team's first collective call is made here, or when the first message about one
-// arrives, and ended with the team. In checked mode an operation begins when all members have made
-// the same call (agreement.h); otherwise in its call. It ends when it has nothing left to do here,
-// and its event's probe finds that. If it completes together, this member then arrives at a barrier
-// that was numbered in the call, and the probe waits for that as well.
+// arrives, and ended with the team. An operation is launched in the call that starts it, in checked
+// mode when all members have made the same call (agreement.h). Once it is done, its event's probe
+// finds that. If it completes together, this member then arrives at a barrier that was numbered in
+// the call, and the probe waits for that as well.
 
 #include <deque>
 #include <functional>
@@ -66,7 +66,7 @@ class TeamCollectives {
   /// Returns what is kept for the team, made and bound to it if there is none.
   static TeamCollectives& of(Team& team);
 
-  /// Begins an operation; `announcement` is for checked mode.
+  /// Starts an operation; `announcement` is for checked mode.
   gex_Event_t start(const Request& request, const Announcement& announcement) noexcept;
   /// Checked mode: a barrier is made.
   void announce(const Announcement& announcement) noexcept;
