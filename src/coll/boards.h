@@ -96,13 +96,13 @@ class Boards {
       refuse_size(member, there, bytes);
     return true;
   }
-  /// Returns what a member has posted, or null if it has not yet.
-  const std::byte* posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept {
-    return posted(member, number, bytes, bytes);
+  /// Returns a member's post, or null if it is not there yet.
+  const std::byte* post_of(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept {
+    return post_of(member, number, bytes, bytes);
   }
   /// Returns the post of an operation of `bytes`, which takes `post_bytes`, or null.
-  const std::byte* posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes,
-                          std::size_t post_bytes) noexcept {
+  const std::byte* post_of(gex_Rank_t member, std::uint32_t number, std::size_t bytes,
+                           std::size_t post_bytes) noexcept {
     return has_posted(member, number, bytes) ? boards_[member]->place(number, post_bytes) : nullptr;
   }
   /// Where a member's post is whose place does not depend on its size.

@@ -7,16 +7,16 @@ namespace gex::coll {
 
 bool Combination::advance(Boards& boards, const Reduction& reduction, std::uint32_t number,
                           gex_Rank_t first, gex_Rank_t last, gex_Rank_t step, Slice slice,
-                          std::size_t posted_bytes, std::byte* to) {
+                          std::size_t post_bytes, std::byte* to) {
   if (next_ == GEX_RANK_INVALID) {
-    const std::byte* from = boards.posted(last, number, posted_bytes);
+    const std::byte* from = boards.post_of(last, number, post_bytes);
     if (from == nullptr) return false;
     copy_few(to, from + slice.offset, slice.bytes);
     next_ = last;
   }
   while (next_ != first) {
     const gex_Rank_t member = next_ - step;
-    const std::byte* from = boards.posted(member, number, posted_bytes);
+    const std::byte* from = boards.post_of(member, number, post_bytes);
     if (from == nullptr) return false;
     reduction.apply(from + slice.offset, to, slice.bytes);
     next_ = member;
@@ -26,12 +26,12 @@ bool Combination::advance(Boards& boards, const Reduction& reduction, std::uint3
 
 bool Exchange::read(Boards& boards, const Piece& piece) {
   // The own blocks are needed until they are posted, and the result may take their place.
-  if (!piece.posted) return false;
+  if (!piece.own_is_posted) return false;
   const std::size_t bytes = piece.bytes;
   for (; seen_ != boards.size(); ++seen_) {
     const gex_Rank_t member = (boards.rank() + seen_) % boards.size();
     const std::byte* const blocks =
-        boards.posted(member, piece.number, bytes, bytes * boards.size());
+        boards.post_of(member, piece.number, bytes, bytes * boards.size());
     if (blocks == nullptr) return false;
     copy_few(piece.result() + member * bytes, blocks + boards.rank() * bytes, bytes);
   }
@@ -57,8 +57,8 @@ bool Grouped::read(Boards& boards, const Piece& piece) {
     second_ = true;
     combination_.restart();
   }
-  if (!piece.reads) return true;
-  if (!piece.posted) return false;
+  if (!piece.has_result) return true;
+  if (!piece.own_is_posted) return false;
   const gex_Rank_t last = (boards.size() - 1) / max_flat_members * max_flat_members;
   return combination_.advance(boards, piece.request.reduction, piece.number + 1, 0, last,
                               max_flat_members, {0, piece.bytes}, piece.bytes, piece.result());
@@ -83,13 +83,13 @@ bool Sliced::read(Boards& boards, const Piece& piece) {
     second_ = true;
     left_ = boards.size();
   }
-  if (!piece.reads) return true;
-  if (!piece.posted) return false;
+  if (!piece.has_result) return true;
+  if (!piece.own_is_posted) return false;
   for (; left_ != 0; --left_) {
     const Slice slice =
         slice_of(piece.bytes, piece.request.reduction.element, left_ - 1, boards.size());
     if (slice.bytes == 0) continue;
-    const std::byte* from = boards.posted(left_ - 1, piece.number + 1, piece.bytes);
+    const std::byte* from = boards.post_of(left_ - 1, piece.number + 1, piece.bytes);
     if (from == nullptr) return false;
     std::memcpy(piece.result() + slice.offset, from + slice.offset, slice.bytes);
   }

@@ -42,8 +42,8 @@ struct Piece {
   std::uint32_t number;  ///< of its first post
   std::size_t offset;
   std::size_t bytes;
-  bool reads;   ///< this member makes a result
-  bool posted;  ///< the own operand's part is posted, and the result may take its place
+  bool has_result;     ///< this member makes one
+  bool own_is_posted;  ///< the own operand's part, whose place the result may take
 
   std::byte* result() const noexcept { return request.destination + offset; }
 };
@@ -65,9 +65,9 @@ inline Slice slice_of(std::size_t whole, std::size_t element, gex_Rank_t member,
 class Combination {
  public:
   /// Members `first`, first + step, ... `last` have posted `bytes` at `offset` of a post of
-  /// `posted_bytes`. True once `to` is what all of them make.
+  /// `post_bytes`. True once `to` is what all of them make.
   bool advance(Boards& boards, const Reduction& reduction, std::uint32_t number, gex_Rank_t first,
-               gex_Rank_t last, gex_Rank_t step, Slice slice, std::size_t posted_bytes,
+               gex_Rank_t last, gex_Rank_t step, Slice slice, std::size_t post_bytes,
                std::byte* to);
   void restart() noexcept { next_ = GEX_RANK_INVALID; }
 
@@ -82,8 +82,8 @@ class Copy {
  public:
   static constexpr std::uint32_t numbers_each = 1;
   bool read(Boards& boards, const Piece& piece) {
-    if (!piece.reads) return true;
-    const std::byte* const from = boards.posted(piece.request.root, piece.number, piece.bytes);
+    if (!piece.has_result) return true;
+    const std::byte* const from = boards.post_of(piece.request.root, piece.number, piece.bytes);
     if (from == nullptr) return false;
     copy_few(piece.result(), from, piece.bytes);
     return true;
@@ -103,9 +103,9 @@ class Flat {
  public:
   static constexpr std::uint32_t numbers_each = 1;
   bool read(Boards& boards, const Piece& piece) {
-    if (!piece.reads) return true;
+    if (!piece.has_result) return true;
     // The own operand is needed until it is posted, and the result may take its place.
-    if (!piece.posted) return false;
+    if (!piece.own_is_posted) return false;
     return result_.advance(boards, piece.request.reduction, piece.number, 0, boards.size() - 1, 1,
                            {0, piece.bytes}, piece.bytes, piece.result());
   }

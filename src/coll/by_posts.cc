@@ -88,8 +88,8 @@ void Posts::set_up(PostCollective& operation) const noexcept {
     operation.piece_bytes = piece;
     operation.pieces = static_cast<std::uint32_t>((request.bytes + piece - 1) / piece);
   }
-  operation.posted = posts(request) ? 0 : operation.pieces;
-  operation.piece = 0;
+  operation.pieces_posted = has_operand(request) ? 0 : operation.pieces;
+  operation.pieces_read = 0;
   operation.numbers_each =
       visit(operation.shape, [](const auto& one) noexcept { return one.numbers_each; });
   operation.end = operation.number_of(operation.pieces);
@@ -99,7 +99,7 @@ void Posts::set_up(PostCollective& operation) const noexcept {
   operation.end += numbers_before_pieces(request.kind);
   operation.direct = direct_shape(request);
   operation.stage =
-      posts(request) ? PostCollective::Stage::describe : PostCollective::Stage::direct;
+      has_operand(request) ? PostCollective::Stage::describe : PostCollective::Stage::direct;
 }
 
 bool Posts::is_small(const Request& request) const noexcept {
@@ -112,13 +112,13 @@ Posts::AtOnce Posts::do_at_once(const Request& request) noexcept {
       !operations_.empty())
     return AtOnce::nothing;
   const std::uint32_t number = next_number_;
-  if (posts(request)) {
+  if (has_operand(request)) {
     if (!boards_.may_write(number)) return AtOnce::nothing;
     post(boards_, request, number, 0, request.bytes);
   }
-  if (reads(request)) {
+  if (has_result(request)) {
     // What all others post is seldom there already.
-    if (is_reduction(request.kind)) return AtOnce::posted;
+    if (is_reduction(request.kind)) return AtOnce::operand_posted;
     if (!Copy().read(boards_, {request, number, 0, request.bytes, true, true}))
       return AtOnce::nothing;
   }
@@ -127,27 +127,27 @@ Posts::AtOnce Posts::do_at_once(const Request& request) noexcept {
   return AtOnce::done;
 }
 
-void Posts::launch(PostCollective& operation, bool posted) {
+void Posts::launch(PostCollective& operation, AtOnce at_once) {
   operation.first = next_number_;
   set_up(operation);
   next_number_ = operation.end;
   operations_.push(operation);
-  if (posted) operation.posted = operation.pieces;
-  if (posting_ == nullptr && operation.posted != operation.pieces) posting_ = &operation;
+  if (at_once == AtOnce::operand_posted) operation.pieces_posted = operation.pieces;
+  if (posting_ == nullptr && !operation.is_posted()) posting_ = &operation;
   advance_to(operation);
 }
 
 void Posts::advance_to(PostCollective& operation) {
   // In checked mode the operation may not have been launched yet.
   const bool is_alone = operations_.front() == &operation && operations_.has_one();
-  if (!is_alone || !is_small(operation.request) || operation.posted == 0) {
+  if (!is_alone || !is_small(operation.request) || operation.pieces_posted == 0) {
     advance();
     return;
   }
   boards_.forget_missing();
   const Request& request = operation.request;
   if (read(operation.shape, boards_,
-           {request, operation.first, 0, request.bytes, reads(request), true}))
+           {request, operation.first, 0, request.bytes, has_result(request), true}))
     finish(operation);
   else
     show_awaited();
@@ -210,7 +210,7 @@ bool Posts::combine_posts(const PostCollective& operation, std::byte* to) {
 bool Posts::wants_polls() const noexcept {
   if (operations_.empty()) return false;
   const PostCollective& operation = *operations_.front();
-  return !operations_.has_one() || operation.pieces > 1 || operation.posted != operation.pieces ||
+  return !operations_.has_one() || operation.pieces > 1 || !operation.is_posted() ||
          operation.numbers_each > 1;
 }
 
@@ -225,16 +225,16 @@ bool Posts::post_operands() {
   bool progressed = false;
   for (; posting_ != nullptr; posting_ = static_cast<PostCollective*>(posting_->behind)) {
     PostCollective& operation = *posting_;
-    if (!posts(operation.request)) continue;
+    if (!has_operand(operation.request)) continue;
     if (!operation.enter(barrier_of(team_))) return progressed;
     if (operation.stage == PostCollective::Stage::describe && !describe(operation))
       return progressed;
     if (operation.stage == PostCollective::Stage::direct) continue;
-    for (; operation.posted != operation.pieces; ++operation.posted) {
-      const std::uint32_t number = operation.number_of(operation.posted);
+    for (; !operation.is_posted(); ++operation.pieces_posted) {
+      const std::uint32_t number = operation.number_of(operation.pieces_posted);
       if (!boards_.may_write(number)) return progressed;
-      post(boards_, operation.request, number, operation.offset(operation.posted),
-           operation.size(operation.posted));
+      post(boards_, operation.request, number, operation.offset(operation.pieces_posted),
+           operation.size(operation.pieces_posted));
       progressed = true;
     }
   }
@@ -250,8 +250,8 @@ bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
     case Step::incomplete:
       return false;
     case Step::complete:
-      operation.piece = operation.pieces;
-      operation.posted = operation.pieces;
+      operation.pieces_read = operation.pieces;
+      operation.pieces_posted = operation.pieces;
       return true;
     case Step::by_pieces:
       break;
@@ -259,7 +259,7 @@ bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
   operation.stage = PostCollective::Stage::pieces;
   operation.first += numbers_before_pieces(operation.request.kind);
   // All operations that have posted since then are behind this one.
-  if (posts(operation.request)) posting_ = &operation;
+  if (has_operand(operation.request)) posting_ = &operation;
   return true;
 }
 
@@ -272,18 +272,18 @@ bool Posts::advance_front(PostCollective& operation) {
       return progressed;
     if (posting_ != nullptr) post_operands();
   }
-  while (operation.piece != operation.pieces) {
+  while (operation.pieces_read != operation.pieces) {
     // What goes into the client's memory must not overtake what is still read from there.
     const Piece piece{operation.request,
-                      operation.number_of(operation.piece),
-                      operation.offset(operation.piece),
-                      operation.size(operation.piece),
-                      reads(operation.request),
-                      operation.posted > operation.piece};
+                      operation.number_of(operation.pieces_read),
+                      operation.offset(operation.pieces_read),
+                      operation.size(operation.pieces_read),
+                      has_result(operation.request),
+                      operation.pieces_posted > operation.pieces_read};
     if (!read(operation.shape, boards_, piece)) return progressed;
-    ++operation.piece;
+    ++operation.pieces_read;
     operation.shape = piece_shape(operation.request);
-    if (!operation.keeps_posts) boards_.read_below(operation.number_of(operation.piece));
+    if (!operation.keeps_posts) boards_.read_below(operation.number_of(operation.pieces_read));
     progressed = true;
     if (posting_ != nullptr) post_operands();
   }

@@ -64,13 +64,14 @@ struct PostCollective : Collective {
   std::uint32_t first = 0;   ///< post number
   std::uint32_t end = 0;     ///< the next operation's first number
   std::uint32_t pieces = 0;
-  std::uint32_t numbers_each = 1;  ///< of a piece: those of `shape`
-  std::size_t piece_bytes = 0;     ///< whole elements
-  std::uint32_t posted = 0;        ///< pieces of the own operand
-  std::uint32_t piece = 0;         ///< being read
+  std::uint32_t numbers_each = 1;   ///< of a piece: those of `shape`
+  std::size_t piece_bytes = 0;      ///< whole elements
+  std::uint32_t pieces_posted = 0;  ///< of the own operand; all, if there is none
+  std::uint32_t pieces_read = 0;
 
+  bool is_posted() const noexcept { return pieces_posted == pieces; }
   /// Returns true if all pieces are posted and read.
-  bool has_moved() const noexcept { return piece == pieces && posted == pieces; }
+  bool has_moved() const noexcept { return pieces_read == pieces && is_posted(); }
   /// The first post number, the place and the size of a piece.
   std::uint32_t number_of(std::uint32_t index) const noexcept {
     return first + index * numbers_each;
@@ -97,8 +98,8 @@ class Posts {
   /// An operation of few bytes has one of these outcomes in its call.
   enum class AtOnce : std::uint8_t {
     nothing,
-    posted,  ///< what this member posts: `launch` goes on from there
-    done,    ///< all there is to do here
+    operand_posted,  ///< `launch` goes on from there
+    done,            ///< all there is to do here
   };
   /// Before anything else is kept of an operation, the next of the team's, for which this is the
   /// way: posts and reads it, if it is one of few bytes that depends on nothing, and nothing is
@@ -106,7 +107,7 @@ class Posts {
   AtOnce do_at_once(const Request& request) noexcept;
 
   /// The operation is the next of the team's.
-  void launch(PostCollective& operation, bool posted = false);
+  void launch(PostCollective& operation, AtOnce at_once = AtOnce::nothing);
   bool advance();
   /// Does the work of `advance` for an operation that is not done.
   void advance_to(PostCollective& operation);
@@ -123,12 +124,12 @@ class Posts {
   bool wants_polls() const noexcept;
 
  private:
-  /// Returns true if this member posts an operand, or is the root of a broadcast.
-  bool posts(const Request& request) const noexcept {
+  /// Returns true if this member has an operand to post, or the source of a broadcast.
+  bool has_operand(const Request& request) const noexcept {
     return request.kind != Kind::broadcast || is_root(request);
   }
-  /// Returns true if this member makes a result.
-  bool reads(const Request& request) const noexcept {
+  /// Returns true if this member makes a result of what others post.
+  bool has_result(const Request& request) const noexcept {
     if (request.kind == Kind::broadcast) return !is_root(request);
     return request.kind != Kind::reduce_to_one || is_root(request);
   }

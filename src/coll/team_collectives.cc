@@ -101,10 +101,10 @@ void TeamCollectives::give_back(Collective& operation) noexcept {
   }
 }
 
-void TeamCollectives::launch(Collective& operation, bool posted) {
+void TeamCollectives::launch(Collective& operation, Posts::AtOnce at_once) {
   switch (operation.way) {
     case Way::posts:
-      posts_->launch(static_cast<PostCollective&>(operation), posted);
+      posts_->launch(static_cast<PostCollective&>(operation), at_once);
       break;
     case Way::messages:
       queue_.launch(static_cast<MessageCollective&>(operation));
@@ -141,7 +141,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
       unagreed_.emplace_back(agreement_.announce(announcement), operation);
       advance_locked();
     } else {
-      launch(*operation, at_once == Posts::AtOnce::posted);
+      launch(*operation, at_once);
       arrive_at_completions();
     }
     complete = operation->done.load(std::memory_order_relaxed) && is_complete(*operation);

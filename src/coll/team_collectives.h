@@ -109,8 +109,8 @@ class TeamCollectives {
   Way way_of(const Request& request) const noexcept;
   Collective& take(Way way);
   void give_back(Collective& operation) noexcept;
-  /// `posted`: as Posts::do_at_once has it.
-  void launch(Collective& operation, bool posted = false);
+  /// `at_once`: what Posts::do_at_once has done of it.
+  void launch(Collective& operation, Posts::AtOnce at_once = Posts::AtOnce::nothing);
   bool advance_locked() noexcept;
   /// Makes progress with posts, and with operations that are made of others.
   bool advance_near() noexcept;
