@@ -41,10 +41,6 @@ std::uint32_t numbers_before_pieces(Kind kind) noexcept {
   return kind == Kind::broadcast ? DirectCopy::numbers : DirectReduction::numbers;
 }
 
-Numbered numbered(const PostCollective& operation) noexcept {
-  return {operation.request, operation.first, operation.end};
-}
-
 }  // namespace
 
 Posts::Posts(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots)
@@ -215,7 +211,7 @@ bool Posts::wants_polls() const noexcept {
 }
 
 bool Posts::describe(PostCollective& operation) {
-  const auto describe_it = [&](auto& one) { return one.describe(direct_, numbered(operation)); };
+  const auto describe_it = [&](auto& one) { return one.describe(direct_, directly(operation)); };
   if (!visit(operation.direct, describe_it)) return false;
   operation.stage = PostCollective::Stage::direct;
   return true;
@@ -244,7 +240,7 @@ bool Posts::post_operands() {
 bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
   if (operation.stage == PostCollective::Stage::describe) return false;
   const Step step = visit(operation.direct, [&](auto& one) {
-    return one.advance(direct_, numbered(operation), progressed);
+    return one.advance(direct_, directly(operation), progressed);
   });
   switch (step) {
     case Step::incomplete:

@@ -137,6 +137,9 @@ class Posts {
   bool is_small(const Request& request) const noexcept;
   bool is_root(const Request& request) const noexcept { return request.root == boards_.rank(); }
 
+  DirectOperation directly(const PostCollective& operation) const noexcept {
+    return {operation.request, is_root(operation.request), operation.first, operation.end};
+  }
   PieceShape piece_shape(const Request& request) const noexcept;
   DirectShape direct_shape(const Request& request) const noexcept;
   void set_up(PostCollective& operation) const noexcept;

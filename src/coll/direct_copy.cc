@@ -18,52 +18,52 @@ std::size_t start_of(const Request& request, const Boards& boards) noexcept {
 
 }  // namespace
 
-Step DirectCopy::advance(DirectTeam& team, const Numbered& operation, bool& progressed) {
-  return operation.request.root == team.boards.rank() ? serve(team, operation, progressed)
-                                                      : take(team, operation, progressed);
+Step DirectCopy::advance(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
+  if (!operation.is_root) return take(team, operation, progressed);
+  const Step kept = root_.keep(operation.request, progressed);
+  return kept == Step::complete ? collect(team, operation) : kept;
 }
 
-Step DirectCopy::serve(DirectTeam& team, const Numbered& operation, bool& progressed) {
-  const Request& request = operation.request;
-  const Step kept = root_.keep(request, progressed);
-  if (kept != Step::complete) return kept;
+Step DirectCopy::collect(DirectTeam& team, const DirectOperation& operation) {
   // Pieces do not wait for those that copy: all have copied or refused before.
-  for (; seen_ != team.boards.size(); ++seen_) {
-    if (seen_ == team.boards.rank() || team.boards.has_read(seen_, operation.end)) continue;
-    if (!team.boards.is_posted(seen_, operation.first)) return Step::incomplete;
-    refused_ = true;
+  for (; collected_ != team.boards.size(); ++collected_) {
+    if (collected_ == team.boards.rank() || team.boards.has_read(collected_, operation.end))
+      continue;
+    if (!team.boards.is_posted(collected_, operation.first)) return Step::incomplete;
+    any_refused_ = true;
   }
-  return refused_ ? DirectRoot::note_refusal(team, request) : Step::complete;
+  return any_refused_ ? DirectRoot::note_refusal(team, operation.request) : Step::complete;
 }
 
-Step DirectCopy::take(DirectTeam& team, const Numbered& operation, bool& progressed) {
-  if (!refused_) {
+Step DirectCopy::take(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
+  if (!refuses_) {
     const Description* const root = team.description_of(operation.request.root, operation);
     if (root == nullptr) return Step::incomplete;
     if (root->direct == 0) return Step::by_pieces;
-    const bool all = copy(team, operation, *root);
+    const Taken taken = take_some(team, operation, *root);
     progressed = true;
-    if (!refused_ && !all) return Step::incomplete;
+    if (taken == Taken::some) return Step::incomplete;
+    refuses_ = taken == Taken::refused;
   }
-  if (refused_) return refuse(team, operation);
+  if (refuses_) return refuse(team, operation);
   team.boards.read_all_below(operation.end);
   return Step::complete;
 }
 
-/// Copies from the root, which is not reached if the operation is `refused_` then. True: all of it.
-bool DirectCopy::copy(DirectTeam& team, const Numbered& operation, const Description& root) {
+Taken DirectCopy::take_some(DirectTeam& team, const DirectOperation& operation,
+                            const Description& root) {
   const Request& request = operation.request;
   std::size_t at = copied_;
   if (!root.source.shared()) at = (at + start_of(request, team.boards)) % request.bytes;
   const std::size_t bytes =
       std::min({request.bytes - copied_, request.bytes - at, max_copied_at_once});
-  refused_ =
-      !team.access.copy_from(request.root, root.source + at, request.destination + at, bytes);
+  if (!team.access.copy_from(request.root, root.source + at, request.destination + at, bytes))
+    return Taken::refused;
   copied_ += bytes;
-  return copied_ == request.bytes;
+  return copied_ == request.bytes ? Taken::all : Taken::some;
 }
 
-Step DirectCopy::refuse(DirectTeam& team, const Numbered& operation) {
+Step DirectCopy::refuse(DirectTeam& team, const DirectOperation& operation) {
   if (!team.boards.may_write(operation.first)) return Step::incomplete;
   Description description{};
   description.shared_word = 1;

@@ -35,7 +35,7 @@ bool receives(const Request& request, gex_Rank_t member) noexcept {
 
 }  // namespace
 
-bool DirectReduction::describe(DirectTeam& team, const Numbered& operation) {
+bool DirectReduction::describe(DirectTeam& team, const DirectOperation& operation) {
   const Request& request = operation.request;
   if (!team.boards.may_write(operation.first)) return false;
   Description description{};
@@ -47,7 +47,8 @@ bool DirectReduction::describe(DirectTeam& team, const Numbered& operation) {
   return true;
 }
 
-Step DirectReduction::advance(DirectTeam& team, const Numbered& operation, bool& progressed) {
+Step DirectReduction::advance(DirectTeam& team, const DirectOperation& operation,
+                              bool& progressed) {
   for (const Stage before : {Stage::learning, Stage::agreeing}) {
     if (stage_ != before) continue;
     const Step step = before == Stage::learning ? learn(team, operation) : agree(team, operation);
@@ -62,7 +63,7 @@ Step DirectReduction::advance(DirectTeam& team, const Numbered& operation, bool&
 }
 
 /// Complete: a later stage has been entered.
-Step DirectReduction::learn(DirectTeam& team, const Numbered& operation) {
+Step DirectReduction::learn(DirectTeam& team, const DirectOperation& operation) {
   using Kernel = DirectTeam::Kernel;
   for (; seen_ != team.boards.size(); ++seen_) {
     const Description* const description = team.description_of(seen_, operation);
@@ -83,7 +84,7 @@ Step DirectReduction::learn(DirectTeam& team, const Numbered& operation) {
 }
 
 /// Complete: the next stage has been entered.
-Step DirectReduction::agree(DirectTeam& team, const Numbered& operation) {
+Step DirectReduction::agree(DirectTeam& team, const DirectOperation& operation) {
   using Kernel = DirectTeam::Kernel;
   for (; seen_ != team.boards.size(); ++seen_) {
     if (!team.boards.has_posted(seen_, operation.first + 1, operation.request.bytes))
@@ -99,7 +100,7 @@ Step DirectReduction::agree(DirectTeam& team, const Numbered& operation) {
   return Step::complete;
 }
 
-bool DirectReduction::post_verdict(DirectTeam& team, const Numbered& operation) {
+bool DirectReduction::post_verdict(DirectTeam& team, const DirectOperation& operation) {
   const Request& request = operation.request;
   const std::uint32_t number = operation.first + 1;
   if (!team.boards.may_write(number)) return false;
@@ -120,7 +121,8 @@ bool DirectReduction::post_verdict(DirectTeam& team, const Numbered& operation) 
   return true;
 }
 
-bool DirectReduction::combine(DirectTeam& team, const Numbered& operation, bool& progressed) {
+bool DirectReduction::combine(DirectTeam& team, const DirectOperation& operation,
+                              bool& progressed) {
   const Request& request = operation.request;
   const std::size_t element = request.reduction.element;
   const Slice slice = slice_of(request.bytes, element, team.boards.rank(), team.boards.size());
@@ -140,8 +142,8 @@ bool DirectReduction::combine(DirectTeam& team, const Numbered& operation, bool&
   return true;
 }
 
-void DirectReduction::combine_chunk(DirectTeam& team, const Numbered& operation, std::size_t offset,
-                                    std::size_t bytes) {
+void DirectReduction::combine_chunk(DirectTeam& team, const DirectOperation& operation,
+                                    std::size_t offset, std::size_t bytes) {
   const Request& request = operation.request;
   const gex_Rank_t me = team.boards.rank();
   const gex_Rank_t members = team.boards.size();

@@ -31,19 +31,19 @@ class DirectReduction {
   static constexpr std::uint32_t numbers = 3;
 
   /// Posts where the own memory is. False: there is no room for the post now.
-  bool describe(DirectTeam& team, const Numbered& operation);
+  bool describe(DirectTeam& team, const DirectOperation& operation);
   /// Does what is possible, once it is described here. `progressed` becomes true if anything was
   /// done.
-  Step advance(DirectTeam& team, const Numbered& operation, bool& progressed);
+  Step advance(DirectTeam& team, const DirectOperation& operation, bool& progressed);
 
  private:
   enum class Stage : std::uint8_t { learning, agreeing, combining, collecting };
 
-  Step learn(DirectTeam& team, const Numbered& operation);
-  Step agree(DirectTeam& team, const Numbered& operation);
-  bool post_verdict(DirectTeam& team, const Numbered& operation);
-  bool combine(DirectTeam& team, const Numbered& operation, bool& progressed);
-  void combine_chunk(DirectTeam& team, const Numbered& operation, std::size_t offset,
+  Step learn(DirectTeam& team, const DirectOperation& operation);
+  Step agree(DirectTeam& team, const DirectOperation& operation);
+  bool post_verdict(DirectTeam& team, const DirectOperation& operation);
+  bool combine(DirectTeam& team, const DirectOperation& operation, bool& progressed);
+  void combine_chunk(DirectTeam& team, const DirectOperation& operation, std::size_t offset,
                      std::size_t bytes);
   void enter(Stage stage) noexcept {
     stage_ = stage;

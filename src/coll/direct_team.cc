@@ -21,7 +21,7 @@ std::uint32_t upper_half(std::size_t bytes) noexcept {
 }  // namespace
 
 const Description* DirectTeam::description_of(gex_Rank_t member,
-                                              const Numbered& operation) noexcept {
+                                              const DirectOperation& operation) noexcept {
   const std::size_t bytes = operation.request.bytes;
   if (!boards.has_posted(member, operation.first, bytes)) return nullptr;
   const auto* const description =
@@ -31,19 +31,19 @@ const Description* DirectTeam::description_of(gex_Rank_t member,
   return description;
 }
 
-std::atomic_ref<std::uint32_t> DirectTeam::word_of(gex_Rank_t member,
-                                                   const Numbered& operation) const noexcept {
+std::atomic_ref<std::uint32_t> DirectTeam::word_of(
+    gex_Rank_t member, const DirectOperation& operation) const noexcept {
   auto* const description = reinterpret_cast<Description*>(boards.cell(member, operation.first));
   return std::atomic_ref<std::uint32_t>(description->shared_word);
 }
 
-void DirectTeam::post(const Numbered& operation, Description description) noexcept {
+void DirectTeam::post(const DirectOperation& operation, Description description) noexcept {
   description.upper_bytes = upper_half(operation.request.bytes);
   std::memcpy(boards.own_cell(operation.first), &description, sizeof description);
   boards.publish(operation.first, operation.request.bytes);
 }
 
-bool DirectRoot::describe(DirectTeam& team, const Numbered& operation) noexcept {
+bool DirectRoot::describe(DirectTeam& team, const DirectOperation& operation) noexcept {
   if (!team.boards.may_write(operation.first)) return false;
   Description description{};
   description.source = memory_at(operation.request.source);

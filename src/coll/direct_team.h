@@ -27,12 +27,12 @@ struct Description {
 };
 static_assert(sizeof(Description) <= shm::post_cell_bytes);
 
-/// An operation's part of the numbers: from `first`, those of the direct way, then those of its
-/// pieces, up to `end`.
-struct Numbered {
+/// An operation, as its direct way has it.
+struct DirectOperation {
   const Request& request;
-  std::uint32_t first;
-  std::uint32_t end;
+  bool is_root;         ///< this member is
+  std::uint32_t first;  ///< its first number: those of the direct way, then those of the pieces
+  std::uint32_t end;    ///< behind them
 };
 
 /// The result of a step of a direct operation.
@@ -40,6 +40,13 @@ enum class Step : std::uint8_t {
   incomplete,
   complete,   ///< nothing is left to do here
   by_pieces,  ///< it goes on by pieces, at all members
+};
+
+/// What a member has of a broadcast's bytes after a call that copies.
+enum class Taken : std::uint8_t {
+  some,
+  all,      ///< that it is to copy
+  refused,  ///< it does not reach the source
 };
 
 /// Bytes that one call copies: then others may want the core, or handlers run.
@@ -65,11 +72,11 @@ class DirectTeam {
   Kernel kernel = Kernel::unknown;
 
   /// Returns what a member has posted of an operation, or null if it has not yet.
-  const Description* description_of(gex_Rank_t member, const Numbered& operation) noexcept;
+  const Description* description_of(gex_Rank_t member, const DirectOperation& operation) noexcept;
   /// The word of a member's post that changes; the member has posted.
   std::atomic_ref<std::uint32_t> word_of(gex_Rank_t member,
-                                         const Numbered& operation) const noexcept;
-  void post(const Numbered& operation, Description description) noexcept;
+                                         const DirectOperation& operation) const noexcept;
+  void post(const DirectOperation& operation, Description description) noexcept;
 };
 
 /// What the root does alike in each direct broadcast.
@@ -77,7 +84,7 @@ class DirectRoot {
  public:
   /// Posts where the source is, and whether members may copy from there. False: there is no room
   /// for the post now.
-  bool describe(DirectTeam& team, const Numbered& operation) noexcept;
+  bool describe(DirectTeam& team, const DirectOperation& operation) noexcept;
   /// Goes on with the own result. Complete: it is made. By pieces: members may not copy from the
   /// source. `progressed` becomes true if anything was done.
   Step keep(const Request& request, bool& progressed) noexcept;

@@ -6,21 +6,22 @@
 // took 1.1 to 1.2 times as long.
 //
 //   root     describe -> keep ------> help ---------------> collect -> complete
-//            posts its   its own      claims chunks from    waits until the other has read
-//            source         result    the last on, copies      |
-//               |                     them, marks the end      v
-//               v                                           by pieces, if the other refused
-//            by pieces
+//            posts its   makes its    claims chunks from    waits until the other has read
+//            source      own result   the last on, copies      |
+//                           |         them, sets the mark      v
+//                           v                               by pieces, if the other has refused
+//                        by pieces
 //
-//   other    offer ---------> take -------------> await ---> complete
-//            posts its        claims chunks from  the mark,  publishes at once that it has read all
-//            destination      the first on and    if the root
-//                             copies them         has claimed any
-//                                |
-//                                v
-//                             refuse: sets the word of its post -> by pieces
+//   other    offer -------> take ---------------> await_mark --> complete
+//            posts its      claims chunks from    if the root    publishes at once that it has
+//            destination    the first on and      has claimed    read all
+//                           copies them           any
+//                              |         |
+//                              v         v
+//                        by pieces    refuse: sets the word of its post -> by pieces
 //
-// Chunks are claimed by a count in the root's post, the mark is a bit of it.
+// Chunks are claimed by a count in the root's post, of which a bit is the mark: the root has copied
+// all chunks that it has claimed, and claims no more.
 
 #include <cstddef>
 #include <cstdint>
@@ -37,25 +38,27 @@ class HelpedCopy {
   /// Returns true if such a broadcast goes this way; the same answer at both members.
   static bool takes(const Request& request, gex_Rank_t members) noexcept;
 
-  /// The root posts where its memory is. False: there is no room for the post now.
-  bool describe(DirectTeam& team, const Numbered& operation) {
+  /// The root posts where its source is. False: there is no room for the post now.
+  bool describe(DirectTeam& team, const DirectOperation& operation) {
     return root_.describe(team, operation);
   }
   /// Does what is possible. The root has described the operation. `progressed` becomes true if
   /// anything was done.
-  Step advance(DirectTeam& team, const Numbered& operation, bool& progressed);
+  Step advance(DirectTeam& team, const DirectOperation& operation, bool& progressed);
 
  private:
-  Step serve(DirectTeam& team, const Numbered& operation, bool& progressed);
-  bool help(DirectTeam& team, const Numbered& operation, bool& progressed);
-  Step take(DirectTeam& team, const Numbered& operation, bool& progressed);
-  enum class Taken { some, all, refused };
-  Taken take_chunks(DirectTeam& team, const Numbered& operation, const Description& root);
+  bool help(DirectTeam& team, const DirectOperation& operation, bool& progressed);
+  Step collect(DirectTeam& team, const DirectOperation& operation);
+  bool offer(DirectTeam& team, const DirectOperation& operation);
+  Step take(DirectTeam& team, const DirectOperation& operation, bool& progressed);
+  Taken take_some(DirectTeam& team, const DirectOperation& operation, const Description& root);
+  Step await_mark(DirectTeam& team, const DirectOperation& operation);
+  Step refuse(DirectTeam& team, const DirectOperation& operation);
 
   DirectRoot root_;
-  bool offered_ = false;       ///< other: it has posted
-  bool has_copied_ = false;    ///< no chunk is left to claim, and the own ones are copied
-  std::uint32_t claimed_ = 0;  ///< chunks that this member has copied
+  bool has_offered_ = false;         ///< other
+  bool has_copied_ = false;          ///< no chunk is left to claim, and the own ones are copied
+  std::uint32_t chunks_copied_ = 0;  ///< by this member
 };
 
 }  // namespace gex::coll
