@@ -16,7 +16,6 @@ constexpr std::size_t max_flat_bytes = 1024;
 
 constexpr std::size_t max_piece_bytes = shm::post_buffer_bytes;
 
-static_assert(HelpedCopy::numbers == DirectCopy::numbers);
 // What `is_small` is one piece of a flat shape.
 static_assert(shm::post_cell_bytes <= max_flat_bytes && max_flat_bytes <= max_piece_bytes);
 
@@ -35,10 +34,6 @@ static_assert(shm::post_cell_bytes <= max_flat_bytes && max_flat_bytes <= max_pi
 /// Does what is possible of a piece; true once it is done here.
 bool read(PieceShape& shape, Boards& boards, const Piece& piece) {
   return visit(shape, [&](auto& one) { return one.read(boards, piece); });
-}
-
-std::uint32_t numbers_before_pieces(Kind kind) noexcept {
-  return kind == Kind::broadcast ? DirectCopy::numbers : DirectReduction::numbers;
 }
 
 }  // namespace
@@ -88,14 +83,18 @@ void Posts::set_up(PostCollective& operation) const noexcept {
   operation.pieces_read = 0;
   operation.numbers_each =
       visit(operation.shape, [](const auto& one) noexcept { return one.numbers_each; });
+  operation.first_piece = operation.first;
   operation.end = operation.number_of(operation.pieces);
   if (operation.pieces == 1 ||
       (request.kind != Kind::broadcast && boards_.size() > DirectReduction::max_members))
     return;
-  operation.end += numbers_before_pieces(request.kind);
   operation.direct = direct_shape(request);
   operation.stage =
       has_operand(request) ? PostCollective::Stage::describe : PostCollective::Stage::direct;
+  const std::uint32_t numbers_before =
+      visit(operation.direct, [](const auto& one) noexcept { return one.numbers; });
+  operation.first_piece += numbers_before;
+  operation.end += numbers_before;
 }
 
 bool Posts::is_small(const Request& request) const noexcept {
@@ -136,14 +135,14 @@ void Posts::launch(PostCollective& operation, AtOnce at_once) {
 void Posts::advance_to(PostCollective& operation) {
   // In checked mode the operation may not have been launched yet.
   const bool is_alone = operations_.front() == &operation && operations_.has_one();
-  if (!is_alone || !is_small(operation.request) || operation.pieces_posted == 0) {
+  if (!is_alone || !operation.is_only_to_be_read()) {
     advance();
     return;
   }
   boards_.forget_missing();
   const Request& request = operation.request;
   if (read(operation.shape, boards_,
-           {request, operation.first, 0, request.bytes, has_result(request), true}))
+           {request, operation.first_piece, 0, request.bytes, has_result(request), true}))
     finish(operation);
   else
     show_awaited();
@@ -188,7 +187,7 @@ bool Posts::combine_posts(const PostCollective& operation, std::byte* to) {
   const Reduction& reduction = operation.request.reduction;
   const gex_Rank_t size = boards_.size();
   for (gex_Rank_t member = 0; member < size; ++member)
-    if (!boards_.is_posted(member, operation.first)) return false;
+    if (!boards_.is_posted(member, operation.first_piece)) return false;
   // In the order of Grouped, which is that of Flat where there is one group.
   Line of_group[max_known_bytes / cache_line];
   const gex_Rank_t last_group = (size - 1) / max_flat_members;
@@ -196,8 +195,8 @@ bool Posts::combine_posts(const PostCollective& operation, std::byte* to) {
     const gex_Rank_t first = group * max_flat_members;
     const gex_Rank_t last = std::min(first + max_flat_members, size) - 1;
     std::byte* const made = group == last_group ? to : of_group[0].bytes;
-    Combination().advance(boards_, reduction, operation.first, first, last, 1, {0, bytes}, bytes,
-                          made);
+    Combination().advance(boards_, reduction, operation.first_piece, first, last, 1, {0, bytes},
+                          bytes, made);
     if (made != to) reduction.apply(made, to, bytes);
   }
   return true;
@@ -253,7 +252,6 @@ bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
       break;
   }
   operation.stage = PostCollective::Stage::pieces;
-  operation.first += numbers_before_pieces(operation.request.kind);
   // All operations that have posted since then are behind this one.
   if (has_operand(operation.request)) posting_ = &operation;
   return true;

@@ -60,9 +60,10 @@ struct PostCollective : Collective {
   Stage stage = Stage::pieces;
   DirectShape direct;
   PieceShape shape;
-  bool keeps_posts = false;  ///< they are read only with a later operation's
-  std::uint32_t first = 0;   ///< post number
-  std::uint32_t end = 0;     ///< the next operation's first number
+  bool keeps_posts = false;       ///< they are read only with a later operation's
+  std::uint32_t first = 0;        ///< post number: those of `direct`, if any, then those of pieces
+  std::uint32_t first_piece = 0;  ///< number of the first piece
+  std::uint32_t end = 0;          ///< the next operation's first number
   std::uint32_t pieces = 0;
   std::uint32_t numbers_each = 1;   ///< of a piece: those of `shape`
   std::size_t piece_bytes = 0;      ///< whole elements
@@ -70,11 +71,16 @@ struct PostCollective : Collective {
   std::uint32_t pieces_read = 0;
 
   bool is_posted() const noexcept { return pieces_posted == pieces; }
+  /// Returns true if its one piece is posted here, and there is nothing to do but to read the
+  /// others'.
+  bool is_only_to_be_read() const noexcept {
+    return pieces == 1 && pieces_posted == 1 && numbers_each == 1;
+  }
   /// Returns true if all pieces are posted and read.
   bool has_moved() const noexcept { return pieces_read == pieces && is_posted(); }
   /// The first post number, the place and the size of a piece.
   std::uint32_t number_of(std::uint32_t index) const noexcept {
-    return first + index * numbers_each;
+    return first_piece + index * numbers_each;
   }
   std::size_t offset(std::uint32_t index) const noexcept { return index * piece_bytes; }
   std::size_t size(std::uint32_t index) const noexcept {
