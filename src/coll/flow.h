@@ -3,9 +3,9 @@
 //
 // A flow is cut into blocks, and a block into messages. Few bytes (`eager_bytes`) are one block,
 // and are sent at once; the receiver keeps them until its client has made the call. How many such
-// flows a member may have sent to another that the other has not used yet is bounded (Windows in
-// messages.h). Of a larger flow the receiver grants blocks when it has a place for them: all of
-// them if they go where they belong, or a few at a time if they are operands to be combined.
+// flows a member may have sent to another that the other has not used yet is bounded (credits.h).
+// Of a larger flow the receiver grants blocks when it has a place for them: all of them if they go
+// where they belong, or a few at a time if they are operands to be combined.
 
 #include <gasnetex.h>
 
@@ -24,6 +24,15 @@ inline constexpr std::uint32_t operand_slots = 2;
 
 /// A flow serves one of these. A member has at most one from each other for each of them.
 enum class Phase : std::uint8_t { operand, round, result };
+
+/// Names a flow to or from another member.
+struct FlowName {
+  std::uint32_t number;  ///< of the operation
+  gex_Rank_t peer;
+  Phase phase;
+
+  bool operator==(const FlowName&) const = default;
+};
 
 /// How an operation's bytes are cut; the same at both ends of all its flows.
 struct Blocks {
@@ -91,7 +100,7 @@ class Inflow {
 struct Outflow {
   gex_Rank_t peer = 0;
   Phase phase = Phase::operand;
-  std::uint32_t ticket = 0;           ///< of an eager one; see Messages::Window
+  std::uint32_t ticket = 0;           ///< of an eager one (credits.h)
   std::uint32_t granted = 0;          ///< blocks that may be sent
   std::uint32_t grants_received = 0;  ///< messages
   std::uint32_t block = 0;            ///< next to be sent

@@ -13,11 +13,6 @@ namespace gex::coll {
 
 namespace {
 
-/// Eager flows that a member may have sent to another without an acknowledgement that they were
-/// used, and how many the other uses before it acknowledges them.
-constexpr std::int32_t max_unused = 16;
-constexpr std::uint32_t credit_at = max_unused / 2;
-
 [[noreturn, gnu::cold]] void refuse(gex_Rank_t source) noexcept {
   fatal(
       "a collective message of rank %u of the team matches no call here: the members' calls differ",
@@ -120,7 +115,8 @@ bool Messages::advance() {
     begun_ = launched_;
     while (oldest_ != begun_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
   }
-  progressed |= send_credits();
+  progressed |= credits_.send_due(
+      [&](gex_Rank_t member, std::uint32_t count) { return send_credit(*team_, member, count); });
   return progressed;
 }
 
@@ -128,14 +124,8 @@ void Messages::end(MessageCollective& operation) {
   for (const auto* flows : {&operation.operands, &operation.rounds, &operation.results})
     for (const Inflow& flow : *flows)
       if (flow.original == Inflow::Original::replaced) [[unlikely]]
-        owed_.push_back({operation.number, flow.peer, flow.phase});
+        unexpected_.owe({operation.number, flow.peer, flow.phase});
   operation.finish();
-}
-
-bool Messages::take_owed(const Owed& flow) {
-  if (std::erase(owed_, flow) == 0) return false;
-  count_used(flow.source);
-  return true;
 }
 
 gex_Rank_t Messages::awaited(MessageCollective& operation) noexcept {
@@ -190,7 +180,7 @@ void Messages::begin(MessageCollective& operation) {
     for (Inflow& flow : *flows) flow.grants_due = eager ? 0 : 1;
   if (eager)
     for (auto* flows : {&operation.round_sends, &operation.collector, &operation.receivers})
-      for (Outflow& flow : *flows) flow.ticket = windows_[flow.peer].tickets++;
+      for (Outflow& flow : *flows) flow.ticket = credits_.take_ticket(flow.peer);
   slots_[operation.number % max_begun] = &operation;
   begun_ = operation.number + 1;
   use_early(operation);
@@ -294,7 +284,7 @@ bool Messages::advance(MessageCollective& operation) {
   if (operation.block != operation.blocks.count) {
     progressed |= combine_blocks(operation);
     if (is_early(operation, Phase::result)) return progressed;
-    if (!early_.empty()) use_early(operation);
+    if (unexpected_.has_data()) use_early(operation);
   }
   progressed |= consume_results(operation);
   progressed |= pass_results(operation);
@@ -426,8 +416,7 @@ bool Messages::send_block(const MessageCollective& operation, Outflow& flow, con
   const Blocks& blocks = operation.blocks;
   if (!blocks.eager()) {
     if (flow.block >= flow.granted) return false;
-  } else if (static_cast<std::int32_t>(flow.ticket - windows_[flow.peer].acknowledged) >=
-             max_unused) {
+  } else if (!credits_.may_send(flow.peer, flow.ticket)) {
     return false;
   }
   const std::size_t size = blocks.size(flow.block);
@@ -452,21 +441,7 @@ void Messages::consume(MessageCollective& operation, Inflow& flow) {
     if (next < operation.blocks.count) ++flow.grants_due;
     return;
   }
-  if (flow.original == Inflow::Original::awaited) count_used(flow.peer);
-}
-
-void Messages::count_used(gex_Rank_t peer) {
-  if (++windows_[peer].used == credit_at) credits_due_.push_back(peer);
-}
-
-bool Messages::send_credits() {
-  const auto sent = std::erase_if(credits_due_, [&](gex_Rank_t peer) {
-    Window& window = windows_[peer];
-    if (!send_credit(*team_, peer, window.used)) return false;
-    window.used = 0;
-    return true;
-  });
-  return sent != 0;
+  if (flow.original == Inflow::Original::awaited) credits_.count_used(flow.peer);
 }
 
 bool Messages::is_early(const MessageCollective& operation, Phase phase) noexcept {
@@ -474,97 +449,70 @@ bool Messages::is_early(const MessageCollective& operation, Phase phase) noexcep
          operation.blocks.eager();
 }
 
-void Messages::keep_early(std::uint32_t number, gex_Rank_t source, Phase phase,
-                          std::uint64_t offset, const std::byte* bytes, std::size_t size) {
-  std::vector<std::byte> kept;
-  if (!spare_.empty()) {
-    kept = std::move(spare_.back());
-    spare_.pop_back();
-  }
-  kept.assign(bytes, bytes + size);
-  early_.push_back({number, source, phase, static_cast<std::uint32_t>(offset), std::move(kept)});
-}
-
-void Messages::data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase,
-                            std::uint64_t offset, const std::byte* bytes, std::size_t size) {
-  MessageCollective* operation = begun(number);
+void Messages::data_arrived(const FlowName& name, std::uint64_t offset,
+                            std::span<const std::byte> bytes) {
+  const std::size_t size = bytes.size();
+  MessageCollective* operation = begun(name.number);
   if (operation == nullptr) {
-    if (!owed_.empty() && take_owed({number, source, phase})) return;
-    if (static_cast<std::int32_t>(number - begun_) < 0 || size > eager_bytes ||
+    if (unexpected_.is_owed() && unexpected_.take_owed(name)) return credits_.count_used(name.peer);
+    if (static_cast<std::int32_t>(name.number - begun_) < 0 || size > eager_bytes ||
         offset > eager_bytes - size)
-      refuse(source);
-    return keep_early(number, source, phase, offset, bytes, size);
+      refuse(name.peer);
+    return unexpected_.keep_data(name, offset, bytes);
   }
-  auto& flows = phase == Phase::operand ? operation->operands
-                : phase == Phase::round ? operation->rounds
-                                        : operation->results;
+  auto& flows = name.phase == Phase::operand ? operation->operands
+                : name.phase == Phase::round ? operation->rounds
+                                             : operation->results;
   const auto flow = std::find_if(flows.begin(), flows.end(),
-                                 [&](const Inflow& each) { return each.peer == source; });
+                                 [&](const Inflow& each) { return each.peer == name.peer; });
   const Blocks& blocks = operation->blocks;
-  if (flow == flows.end() || offset >= blocks.total || size > blocks.total - offset) refuse(source);
+  if (flow == flows.end() || offset >= blocks.total || size > blocks.total - offset)
+    refuse(name.peer);
   if (flow->original == Inflow::Original::replaced) [[unlikely]] {
     flow->original = Inflow::Original::replaced_and_come;
-    return count_used(source);
+    return credits_.count_used(name.peer);
   }
-  if (is_early(*operation, phase)) return keep_early(number, source, phase, offset, bytes, size);
+  if (is_early(*operation, name.phase)) return unexpected_.keep_data(name, offset, bytes);
   const auto block = static_cast<std::uint32_t>(offset / blocks.each);
   const std::size_t within = offset - blocks.offset(block);
   if (block - flow->taken >= flow->slots() || size > blocks.size(block) - flow->received(block) ||
       within + size > blocks.size(block))
-    refuse(source);
-  std::memcpy(flow->place(block) + within, bytes, size);
+    refuse(name.peer);
+  std::memcpy(flow->place(block) + within, bytes.data(), size);
   flow->received(block) += size;
 }
 
-void Messages::grant_arrived(std::uint32_t number, gex_Rank_t source, Phase phase,
-                             std::uint32_t granted) {
-  MessageCollective* operation = begun(number);
+void Messages::grant_arrived(const FlowName& name, std::uint32_t granted) {
+  MessageCollective* operation = begun(name.number);
   if (operation == nullptr) {
-    if (static_cast<std::int32_t>(number - begun_) < 0) refuse(source);
-    early_grants_.push_back({number, source, phase, granted});
-    return;
+    if (static_cast<std::int32_t>(name.number - begun_) < 0) refuse(name.peer);
+    return unexpected_.keep_grant(name, granted);
   }
   for (auto* flows : {&operation->collector, &operation->receivers}) {
     for (Outflow& flow : *flows) {
-      if (flow.peer != source || flow.phase != phase) continue;
+      if (flow.peer != name.peer || flow.phase != name.phase) continue;
       // The grants may overtake each other: the furthest counts.
       flow.granted = std::max(flow.granted, std::min(granted, operation->blocks.count));
       ++flow.grants_received;
       return;
     }
   }
-  refuse(source);
+  refuse(name.peer);
 }
 
 void Messages::credit_arrived(gex_Rank_t source, std::uint32_t count) {
-  Window& window = windows_[source];
-  if (count > window.tickets - window.acknowledged) refuse(source);
-  window.acknowledged += count;
+  if (!credits_.acknowledge(source, count)) refuse(source);
 }
 
 void Messages::use_early(MessageCollective& operation) {
-  for (std::size_t i = 0; i < early_.size();) {
-    if (early_[i].number != operation.number || is_early(operation, early_[i].phase)) {
-      ++i;
-      continue;
-    }
-    Early arrival = std::move(early_[i]);
-    early_[i] = std::move(early_.back());
-    early_.pop_back();
-    data_arrived(arrival.number, arrival.source, arrival.phase, arrival.offset,
-                 arrival.bytes.data(), arrival.bytes.size());
-    spare_.push_back(std::move(arrival.bytes));
-  }
-  for (std::size_t i = 0; i < early_grants_.size();) {
-    if (early_grants_[i].number != operation.number) {
-      ++i;
-      continue;
-    }
-    const EarlyGrant grant = early_grants_[i];
-    early_grants_[i] = early_grants_.back();
-    early_grants_.pop_back();
-    grant_arrived(grant.number, grant.source, grant.phase, grant.granted);
-  }
+  unexpected_.take_data(
+      operation.number, [&](Phase phase) { return !is_early(operation, phase); },
+      [&](const FlowName& name, std::uint64_t offset, std::span<const std::byte> bytes) {
+        data_arrived(name, offset, bytes);
+      });
+  unexpected_.take_grants(operation.number, [&](const FlowName& name, std::uint32_t granted) {
+    grant_arrived(name, granted);
+  });
 }
 
 }  // namespace gex::coll

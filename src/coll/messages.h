@@ -15,13 +15,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include "base/cache_line.h"
 #include "coll/collective.h"
+#include "coll/credits.h"
 #include "coll/flow.h"
 #include "coll/plan.h"
+#include "coll/unexpected.h"
 #include "core/team.h"
 
 namespace gex::coll {
@@ -81,47 +83,17 @@ class Messages {
   bool replace(MessageCollective& operation, const Content& content);
   bool advance();
   const Groups& groups() const noexcept { return *groups_; }
-  bool owes_credits() const noexcept { return !credits_due_.empty(); }
+  bool has_credits_to_send() const noexcept { return credits_.are_due(); }
   /// Returns true if messages are still to come whose content has come another way.
-  bool is_owed() const noexcept { return !owed_.empty(); }
-  bool idle() const noexcept { return oldest_ == launched_ && credits_due_.empty(); }
+  bool is_owed() const noexcept { return unexpected_.is_owed(); }
+  bool idle() const noexcept { return oldest_ == launched_ && !credits_.are_due(); }
 
   // Arrivals; the sender is checked to be a member.
-  void data_arrived(std::uint32_t number, gex_Rank_t source, Phase phase, std::uint64_t offset,
-                    const std::byte* bytes, std::size_t size);
-  void grant_arrived(std::uint32_t number, gex_Rank_t source, Phase phase, std::uint32_t granted);
+  void data_arrived(const FlowName& name, std::uint64_t offset, std::span<const std::byte> bytes);
+  void grant_arrived(const FlowName& name, std::uint32_t granted);
   void credit_arrived(gex_Rank_t source, std::uint32_t count);
 
  private:
-  /// Eager flows to and from another member. A flow has its ticket from the moment its operation
-  /// begins, so that a later operation cannot take the room that an earlier one needs to end.
-  struct Window {
-    std::uint32_t tickets = 0;
-    std::uint32_t acknowledged = 0;  ///< by the receiver, flows of whichever tickets
-    std::uint32_t used = 0;          ///< of the other's flows, and not acknowledged yet
-  };
-  struct Early {
-    std::uint32_t number;
-    gex_Rank_t source;
-    Phase phase;
-    std::uint32_t offset;
-    std::vector<std::byte> bytes;
-  };
-  /// A flow that was replaced, of an operation that is over here; its message has not come.
-  struct Owed {
-    std::uint32_t number;
-    gex_Rank_t source;
-    Phase phase;
-
-    bool operator==(const Owed&) const = default;
-  };
-  struct EarlyGrant {
-    std::uint32_t number;
-    gex_Rank_t source;
-    Phase phase;
-    std::uint32_t granted;
-  };
-
   MessageCollective* begun(std::uint32_t number) noexcept;
   void begin(MessageCollective& operation);
   void set_up_tree(MessageCollective& operation);
@@ -138,22 +110,14 @@ class Messages {
   bool over(const MessageCollective& operation) const noexcept;
   /// It is over, and not in its slot any more.
   void end(MessageCollective& operation);
-  /// Returns true if that message was owed.
-  bool take_owed(const Owed& flow);
-  /// A flow of another member's has been used.
-  void count_used(gex_Rank_t peer);
-
   /// Sends what is left of the flow's current block, if it may be sent; true once it is gone.
   bool send_block(const MessageCollective& operation, Outflow& flow, const std::byte* from,
                   bool& progressed);
   void consume(MessageCollective& operation, Inflow& flow);
-  bool send_credits();
   /// Returns true if the place of what comes in a phase is still in use: a result that others have
   /// made without the own operand's message takes the place of that operand.
   static bool is_early(const MessageCollective& operation, Phase phase) noexcept;
-  void keep_early(std::uint32_t number, gex_Rank_t source, Phase phase, std::uint64_t offset,
-                  const std::byte* bytes, std::size_t size);
-  /// Puts early arrivals of an operation where they belong.
+  /// Puts early messages of an operation where they belong.
   void use_early(MessageCollective& operation);
 
   Team* team_ = nullptr;
@@ -163,12 +127,8 @@ class Messages {
   std::uint32_t begun_ = 0;   ///< operations that have begun
   std::uint32_t oldest_ = 0;  ///< everything below is over
   MessageCollective* slots_[max_begun] = {};
-  std::unordered_map<gex_Rank_t, Window> windows_;
-  std::vector<gex_Rank_t> credits_due_;
-  std::vector<Early> early_;
-  std::vector<EarlyGrant> early_grants_;
-  std::vector<Owed> owed_;
-  std::vector<std::vector<std::byte>> spare_;  ///< buffers of early arrivals, for the next
+  Credits credits_;
+  UnexpectedMessages unexpected_;
 };
 
 }  // namespace gex::coll

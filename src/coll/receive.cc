@@ -15,22 +15,21 @@ namespace gex::coll {
 namespace {
 
 void on_data(gex_Token_t token, const DataMessage& data, void* payload, std::size_t size) noexcept {
-  const Phase phase = phase_of(token, data.flow);
+  const FlowName flow = flow_of(token, data.flow);
   TeamCollectives& collectives = collectives_of(data.to.team, data.to.member);
   bool wants_polls = false;
   collectives.with_messages([&](Messages& messages) {
-    messages.data_arrived(data.flow.number, data.flow.source, phase, data.offset,
-                          static_cast<const std::byte*>(payload), size);
-    wants_polls = messages.owes_credits();
+    messages.data_arrived(flow, data.offset, {static_cast<const std::byte*>(payload), size});
+    wants_polls = messages.has_credits_to_send();
   });
   if (wants_polls) [[unlikely]]
     collectives.activate();
 }
 
 void on_grant(gex_Token_t token, const GrantMessage& grant, void*, std::size_t) noexcept {
-  const Phase phase = phase_of(token, grant.flow);
+  const FlowName flow = flow_of(token, grant.flow);
   collectives_of(grant.to.team, grant.to.member).with_messages([&](Messages& messages) {
-    messages.grant_arrived(grant.flow.number, grant.flow.source, phase, grant.granted);
+    messages.grant_arrived(flow, grant.granted);
   });
 }
 

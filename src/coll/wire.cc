@@ -106,10 +106,10 @@ bool send_agreement(Team& team, gex_Rank_t to, std::uint32_t below) noexcept {
   return send(team, agreement_message, AgreementMessage{receiver(team, to), below});
 }
 
-Phase phase_of(gex_Token_t token, const FlowId& flow) noexcept {
+FlowName flow_of(gex_Token_t token, const FlowId& flow) noexcept {
   if (flow.phase > static_cast<std::uint32_t>(Phase::result))
     fatal("rank %u: a collective message of phase %u", token->header.source, flow.phase);
-  return static_cast<Phase>(flow.phase);
+  return {flow.number, flow.source, static_cast<Phase>(flow.phase)};
 }
 
 Announcement announcement_of(gex_Token_t token, const AnnouncementMessage& message) noexcept {

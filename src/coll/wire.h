@@ -46,15 +46,15 @@ struct Receiver {
   gex_Rank_t member;
 };
 
-/// A flow (flow.h) of an operation; `source` is the sender's rank in the team.
+/// A FlowName in a message, unchecked; `source` is the sender's rank in the team.
 struct FlowId {
   std::uint32_t number;
   gex_Rank_t source;
-  std::uint32_t phase;  ///< a Phase, once `phase_of` has checked it
+  std::uint32_t phase;
 };
 
-/// The phase that a message names; ends the job if it is invalid in a member's message.
-Phase phase_of(gex_Token_t token, const FlowId& flow) noexcept;
+/// The flow that a message names; ends the job if its phase is invalid.
+FlowName flow_of(gex_Token_t token, const FlowId& flow) noexcept;
 
 extern am::Internal data_message;
 extern am::Internal grant_message;
