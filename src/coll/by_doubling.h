@@ -14,7 +14,8 @@ namespace gex::coll {
 
 class DoublingCollective final : public ComposedCollective {
  public:
-  DoublingCollective(Team& team, Messages& messages) : team_(team), messages_(messages) {}
+  DoublingCollective(Team& team, Messages& messages)
+      : ComposedCollective(Way::doubling), team_(team), messages_(messages) {}
 
   /// Returns true if this is the way for such an operation; the same answer at all members.
   static bool takes(const Request& request, gex_Rank_t members) noexcept;

@@ -62,7 +62,8 @@ struct Leaders {
 
 class LedCollective final : public ComposedCollective {
  public:
-  explicit LedCollective(const Leaders& leaders) : leaders_(leaders) {}
+  explicit LedCollective(const Leaders& leaders)
+      : ComposedCollective(Way::leaders), leaders_(leaders) {}
 
   void set_up() override;
   bool launch_parts() override;

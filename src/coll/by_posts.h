@@ -50,6 +50,8 @@ using PieceShape = std::variant<Copy, Flat, Exchange, Grouped, Sliced>;
 using DirectShape = std::variant<DirectCopy, HelpedCopy, DirectReduction>;
 
 struct PostCollective : Collective {
+  PostCollective() noexcept : Collective(Way::posts) {}
+
   /// How its bytes move.
   enum class Stage : std::uint8_t {
     describe,  ///< by `direct`, for which this member is to post where its memory is

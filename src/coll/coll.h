@@ -20,6 +20,9 @@
 //
 // From then on:
 //
+//   on_data, on_grant, ... receive.cc      in handlers of messages (wire.h): Messages puts bytes in
+//                                          their place, or keeps them if they are early
+//                                          (unexpected.h), and counts grants and credits (credits.h)
 //   TeamCollectives::advance               in polls: Posts, Messages and ComposedQueue `advance`
 //   Collective::finish                     `done`: nothing is left to do here
 //   TeamCollectives::is_done               what the event asks: `conclude` does what posts allow,

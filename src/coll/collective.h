@@ -88,25 +88,31 @@ struct Request {
 /// of the own data.
 inline void make_own_result(const Request& request, std::size_t offset,
                             std::size_t bytes) noexcept {
-  if (request.makes_own_result && request.destination != request.source)
-    copy_few(request.destination + offset, request.source + offset, bytes);
+  if (request.makes_own_result)
+    copy_unless_there(request.destination + offset, request.source + offset, bytes);
 }
 
-/// How an operation is carried out, and so of which type it is.
+/// How an operation is carried out: each way is a type.
 enum class Way : std::uint8_t {
   posts,     ///< PostCollective
   messages,  ///< MessageCollective
   leaders,   ///< LedCollective
   doubling,  ///< DoublingCollective
 };
+inline constexpr std::size_t ways = 4;
 
 /// Used for one operation after the other. Made and owned by a TeamCollectives, or a part of one
 /// that is.
 struct Collective {
+  explicit Collective(Way of_type) noexcept : way(of_type) {}
+  virtual ~Collective() = default;
+  Collective(const Collective&) = delete;
+  Collective& operator=(const Collective&) = delete;
+
   Request request;
   TeamCollectives* owner = nullptr;
   Collective* behind = nullptr;  ///< in a CollectiveQueue
-  Way way = Way::messages;
+  const Way way;
   bool entered = false;          ///< data may move
   std::uint32_t completion = 0;  ///< completes_together: number of its barrier
   /// Nothing is left to do here.

@@ -13,7 +13,7 @@
 namespace gex::coll {
 
 struct ComposedCollective : Collective {
-  virtual ~ComposedCollective() = default;
+  using Collective::Collective;
 
   /// The operation is the next of the team's: decides of which parts it is made.
   virtual void set_up() = 0;

@@ -75,9 +75,8 @@ bool DirectAccess::copy_by_kernel(gex_Rank_t member, const MemoryAt& memory, std
 
 bool DirectAccess::copy_from(gex_Rank_t member, const MemoryAt& memory, std::byte* to,
                              std::size_t bytes) noexcept {
-  return read(member, memory, to, bytes, [&](const std::byte* from) {
-    if (from != to) std::memcpy(to, from, bytes);
-  });
+  return read(member, memory, to, bytes,
+              [&](const std::byte* from) { copy_unless_there(to, from, bytes); });
 }
 
 bool DirectAccess::copy_to(gex_Rank_t member, const MemoryAt& memory, const std::byte* from,

@@ -50,10 +50,6 @@ const std::byte* outgoing(const MessageCollective& operation, gex_Rank_t receive
   }
 }
 
-void copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  if (to != from && bytes != 0) std::memcpy(to, from, bytes);
-}
-
 Outflow outflow(gex_Rank_t to, Phase phase) {
   Outflow flow;
   flow.peer = to;
@@ -265,8 +261,8 @@ void Messages::place_own(MessageCollective& operation) {
     make_own_result(request, 0, request.bytes);
   } else if (request.kind != Kind::shift && (is_root || !has_root(request.kind))) {
     const std::size_t own = team_->rank * request.bytes;
-    copy(request.destination + (in_a_row_there(request.kind) ? own : 0),
-         request.source + (in_a_row_here(request.kind) ? own : 0), request.bytes);
+    copy_unless_there(request.destination + (in_a_row_there(request.kind) ? own : 0),
+                      request.source + (in_a_row_here(request.kind) ? own : 0), request.bytes);
   }
   operation.made = operation.blocks.count;
 }
@@ -351,7 +347,7 @@ bool Messages::pass_rounds(MessageCollective& operation, bool& progressed) {
     } else {
       // The last place of all is for a copy of what is not the library's to write.
       std::byte* own = operation.rounds.back().place(0) + round_up_to_line(operation.blocks.each);
-      copy(own, operation.partial, bytes);
+      copy_unless_there(own, operation.partial, bytes);
       reduction.apply(theirs, own, bytes);
       operation.partial = own;
     }
@@ -366,8 +362,8 @@ bool Messages::hand_on(MessageCollective& operation, bool& progressed) {
     return false;
   if (operation.plan.makes_result) {
     const std::size_t offset = operation.blocks.offset(operation.block);
-    copy(operation.request.destination + offset, operation.partial,
-         operation.blocks.size(operation.block));
+    copy_unless_there(operation.request.destination + offset, operation.partial,
+                      operation.blocks.size(operation.block));
     ++operation.made;
   }
   return true;

@@ -31,6 +31,8 @@ namespace gex::coll {
 class KnownValues;
 
 struct MessageCollective : Collective {
+  MessageCollective() noexcept : Collective(Way::messages) {}
+
   std::uint32_t number = 0;
   Trees trees = Trees::both;
   /// To which member the block of a shift goes, and from which one comes.

@@ -56,25 +56,27 @@ Way TeamCollectives::way_of(const Request& request) const noexcept {
   return leaders_ && leaders_->takes(request) ? Way::leaders : Way::messages;
 }
 
-Collective& TeamCollectives::take(Way way) {
+std::unique_ptr<Collective> TeamCollectives::make(Way way) {
   switch (way) {
     case Way::posts:
-      return with_posts_.take();
+      return std::make_unique<PostCollective>();
     case Way::leaders:
-      return with_leaders_.take(*leaders_);
+      return std::make_unique<LedCollective>(*leaders_);
     case Way::doubling:
-      return with_doubling_.take(*team_, messages_);
+      return std::make_unique<DoublingCollective>(*team_, messages_);
     case Way::messages:
       break;
   }
-  return with_messages_.take();
+  return std::make_unique<MessageCollective>();
 }
 
-Collective& TeamCollectives::allocate(const Request& request, Way way) {
-  Collective& operation = take(way);
+Collective& TeamCollectives::take(const Request& request, Way way) {
+  Pool& pool = pool_of(way);
+  if (pool.free.empty()) pool.free.push_back(pool.all.emplace_back(make(way)).get());
+  Collective& operation = *pool.free.back();
+  pool.free.pop_back();
   operation.request = request;
   operation.owner = this;
-  operation.way = way;
   operation.entered = false;
   if (request.reduction.is_of_client()) ++with_client_operator_;
   // Relaxed: no other thread has it.
@@ -85,20 +87,7 @@ Collective& TeamCollectives::allocate(const Request& request, Way way) {
 void TeamCollectives::give_back(Collective& operation) noexcept {
   team_->collectives_called.end();
   if (operation.request.reduction.is_of_client()) --with_client_operator_;
-  switch (operation.way) {
-    case Way::posts:
-      with_posts_.give_back(operation);
-      break;
-    case Way::messages:
-      with_messages_.give_back(operation);
-      break;
-    case Way::leaders:
-      with_leaders_.give_back(operation);
-      break;
-    case Way::doubling:
-      with_doubling_.give_back(operation);
-      break;
-  }
+  pool_of(operation.way).free.push_back(&operation);
 }
 
 void TeamCollectives::launch(Collective& operation, Posts::AtOnce at_once) {
@@ -135,7 +124,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
       ring_if_shown();
       return GEX_EVENT_INVALID;
     }
-    operation = &allocate(request, way);
+    operation = &take(request, way);
     if (request.completes_together) number_completion(*operation);
     if (checked()) {
       unagreed_.emplace_back(agreement_.announce(announcement), operation);
@@ -304,8 +293,9 @@ bool TeamCollectives::is_owed() noexcept {
 
 std::size_t TeamCollectives::unsynchronised() noexcept {
   const OptionalGuard guard(lock_, threaded_);
-  return with_posts_.taken() + with_messages_.taken() + with_leaders_.taken() +
-         with_doubling_.taken();
+  std::size_t taken = 0;
+  for (const Pool& pool : pools_) taken += pool.all.size() - pool.free.size();
+  return taken;
 }
 
 void TeamCollectives::settle() noexcept {

@@ -32,29 +32,6 @@ namespace gex::coll {
 class TeamCollectives;
 using CollectivesSlot = Slot<Team, TeamSlot::collectives, TeamCollectives>;
 
-/// Operations of one type, made when there is none that is free.
-template <class T>
-class OperationPool {
- public:
-  /// `made_of`: the arguments of T.
-  template <class... Args>
-  T& take(Args&... made_of) {
-    if (free_.empty()) {
-      all_.push_back(std::make_unique<T>(made_of...));
-      return *all_.back();
-    }
-    T& operation = *free_.back();
-    free_.pop_back();
-    return operation;
-  }
-  void give_back(Collective& operation) { free_.push_back(static_cast<T*>(&operation)); }
-  std::size_t taken() const noexcept { return all_.size() - free_.size(); }
-
- private:
-  std::vector<std::unique_ptr<T>> all_;
-  std::vector<T*> free_;
-};
-
 class TeamCollectives {
  public:
   TeamCollectives() noexcept;
@@ -105,9 +82,9 @@ class TeamCollectives {
 
  private:
   void bind(Team& team);
-  Collective& allocate(const Request& request, Way way);
   Way way_of(const Request& request) const noexcept;
-  Collective& take(Way way);
+  Collective& take(const Request& request, Way way);
+  std::unique_ptr<Collective> make(Way way);
   void give_back(Collective& operation) noexcept;
   /// `at_once`: what Posts::do_at_once has done of it.
   void launch(Collective& operation, Posts::AtOnce at_once = Posts::AtOnce::nothing);
@@ -150,11 +127,13 @@ class TeamCollectives {
   /// Operations under way that call an operator of the client's.
   std::uint32_t with_client_operator_ = 0;
 
-  // By Way.
-  OperationPool<PostCollective> with_posts_;
-  OperationPool<MessageCollective> with_messages_;
-  OperationPool<LedCollective> with_leaders_;
-  OperationPool<DoublingCollective> with_doubling_;
+  /// Operations that go one way, made when there is none that is free.
+  struct Pool {
+    std::vector<std::unique_ptr<Collective>> all;
+    std::vector<Collective*> free;
+  };
+  Pool pools_[ways];
+  Pool& pool_of(Way way) noexcept { return pools_[static_cast<std::size_t>(way)]; }
 };
 
 /// The state that a message is for, made if there is none yet.
