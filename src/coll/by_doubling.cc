@@ -69,7 +69,7 @@ bool DoublingCollective::advance_parts() {
     from += request.bytes;
   });
   ++taken_;
-  if (is_over()) empty_row();
+  if (has_moved()) empty_row();
   return true;
 }
 

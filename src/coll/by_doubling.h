@@ -24,7 +24,7 @@ class DoublingCollective final : public ComposedCollective {
   bool launch_parts() override;
   bool is_launched() const noexcept override { return launched_ == rounds_.rounds(); }
   bool advance_parts() override;
-  bool is_over() const noexcept override { return taken_ == rounds_.rounds(); }
+  bool has_moved() const noexcept override { return taken_ == rounds_.rounds(); }
 
  private:
   std::byte* place(std::uint32_t number) noexcept { return row_.data() + number * request.bytes; }

@@ -146,7 +146,7 @@ bool LedCollective::advance_parts() {
     if (goes_down(request) && !is_done(chunk.down)) break;
   }
   if (!is_known()) return progressed;
-  if (is_over()) {
+  if (has_moved()) {
     leaders_.known.results.keep(
         number_, {is_source() ? request.source : request.destination, request.bytes});
     leaders_.known.gathered.end(number_);

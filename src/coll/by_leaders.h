@@ -69,7 +69,7 @@ class LedCollective final : public ComposedCollective {
   bool launch_parts() override;
   bool is_launched() const noexcept override { return up_ == count_ && down_ == count_; }
   bool advance_parts() override;
-  bool is_over() const noexcept override { return finished_ == count_; }
+  bool has_moved() const noexcept override { return finished_ == count_; }
 
  private:
   struct Chunk {

@@ -244,7 +244,7 @@ bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
   switch (step) {
     case Step::incomplete:
       return false;
-    case Step::complete:
+    case Step::done:
       operation.pieces_read = operation.pieces;
       operation.pieces_posted = operation.pieces;
       return true;

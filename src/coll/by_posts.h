@@ -3,10 +3,9 @@
 // messages: whole operations where all members do, else parts of operations (by_leaders.h). A root
 // is numbered as its board is (boards.h).
 //
-// An operation has a shape, of which each is a class (by_pieces.h, direct_copy.h, helped_copy.h,
-// direct_reduction.h), and takes a run of post numbers, the same at all members:
-//
-// An exchange whose blocks fit in a post is one of Exchange. Others:
+// An operation takes a run of post numbers, the same at all members, and has a shape, of which each
+// is a class (by_pieces.h, direct_copy.h, helped_copy.h, direct_reduction.h). That of an exchange,
+// whose blocks fit in a post, is Exchange. Others:
 //
 //   bytes       broadcast     reduction
 //   few         Copy          Flat; Grouped among many members
@@ -120,7 +119,7 @@ class Posts {
   /// Does the work of `advance` for an operation that is not done.
   void advance_to(PostCollective& operation);
   /// The result of a broadcast of one piece has come another way; true if it is taken so, and the
-  /// operation is over here.
+  /// operation is done.
   bool take_result(PostCollective& operation, const std::byte* bytes);
   /// Combines the posts of a reduction of one piece whose posts are kept; false: some are missing.
   bool combine_posts(const PostCollective& operation, std::byte* to);
@@ -157,7 +156,7 @@ class Posts {
 
   /// Makes progress with the oldest operation, which is this one.
   bool advance_front(PostCollective& operation);
-  /// True once a direct operation is over here, or goes on by pieces.
+  /// True once a direct operation is done, or goes on by pieces.
   bool advance_directly(PostCollective& operation, bool& progressed);
   void finish(PostCollective& operation);
   void show_awaited() noexcept;

@@ -22,14 +22,15 @@
 //
 //   on_data, on_grant, ... receive.cc      in handlers of messages (wire.h): Messages puts bytes in
 //                                          their place, or keeps them if they are early
-//                                          (unexpected.h), and counts grants and credits (credits.h)
+//                                          (unexpected.h), and counts grants and credits
+//                                          (credits.h)
 //   TeamCollectives::advance               in polls: Posts, Messages and ComposedQueue `advance`
 //   Collective::finish                     `done`: nothing is left to do here
 //   TeamCollectives::is_done               what the event asks: `conclude` does what posts allow,
 //                                          and gives the Collective back
 //
 // An operation is *started* by its call, *launched* when it gets its place in the order of the
-// team's, *done* when nothing is left to do here, and *complete* when its event may say so. One by
+// team's, *done* when nothing is left to do here, and *complete* when its event is. One by
 // messages *begins* when they may be sent: of those that are launched, so many may be under way.
 // `source` and `destination` are the caller's memory. Which way depends on the team and on
 // arguments that are the same at all members, and so does the order in which operands are combined:

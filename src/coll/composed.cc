@@ -29,13 +29,13 @@ void ComposedQueue::launch(MessageCollective& operation) {
 
 bool ComposedQueue::advance() {
   bool progressed = launch_pending();
-  const auto over = std::erase_if(under_way_, [&](ComposedCollective* operation) {
+  const auto finished = std::erase_if(under_way_, [&](ComposedCollective* operation) {
     progressed |= operation->advance_parts();
-    if (!operation->is_over()) return false;
+    if (!operation->has_moved()) return false;
     operation->finish();
     return true;
   });
-  return progressed || over != 0;
+  return progressed || finished != 0;
 }
 
 bool ComposedQueue::launch_pending() {

@@ -22,14 +22,14 @@ struct ComposedCollective : Collective {
   virtual bool is_launched() const noexcept = 0;
   /// Takes what parts have done; true if there was anything.
   virtual bool advance_parts() = 0;
-  /// Nothing is left to do here.
-  virtual bool is_over() const noexcept = 0;
+  /// Returns true if nothing is left to do here; ComposedQueue finishes it then.
+  virtual bool has_moved() const noexcept = 0;
 };
 
 /// Makes an operation ready to be launched as a part of another one, with a request like that
 /// one's.
 void prepare_part(Collective& part, const Request& whole) noexcept;
-/// Returns true if a part is over.
+/// Returns true if a part is done.
 bool is_done(const Collective& part) noexcept;
 
 class ComposedQueue {

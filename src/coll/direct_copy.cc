@@ -21,7 +21,7 @@ std::size_t start_of(const Request& request, const Boards& boards) noexcept {
 Step DirectCopy::advance(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
   if (!operation.is_root) return take(team, operation, progressed);
   const Step kept = root_.keep(operation.request, progressed);
-  return kept == Step::complete ? collect(team, operation) : kept;
+  return kept == Step::done ? collect(team, operation) : kept;
 }
 
 Step DirectCopy::collect(DirectTeam& team, const DirectOperation& operation) {
@@ -32,7 +32,7 @@ Step DirectCopy::collect(DirectTeam& team, const DirectOperation& operation) {
     if (!team.boards.is_posted(collected_, operation.first)) return Step::incomplete;
     any_refused_ = true;
   }
-  return any_refused_ ? DirectRoot::note_refusal(team, operation.request) : Step::complete;
+  return any_refused_ ? DirectRoot::note_refusal(team, operation.request) : Step::done;
 }
 
 Step DirectCopy::take(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
@@ -47,7 +47,7 @@ Step DirectCopy::take(DirectTeam& team, const DirectOperation& operation, bool& 
   }
   if (refuses_) return refuse(team, operation);
   team.boards.read_all_below(operation.end);
-  return Step::complete;
+  return Step::done;
 }
 
 Taken DirectCopy::take_some(DirectTeam& team, const DirectOperation& operation,

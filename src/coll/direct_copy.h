@@ -2,14 +2,14 @@
 // A broadcast of many bytes, whose members copy from the root's memory. It takes one number for
 // itself, under which the root posts its Description.
 //
-//   root     describe -----> keep ----------> collect --------------> complete
+//   root     describe -----> keep ----------> collect --------------> done
 //            posts where     makes its own    waits until all others
 //            its source is   result           have read, or refused
 //                               |                |
 //                               v                v
 //                            by pieces        by pieces, if any has refused
 //
-//   others   take -------------------------> complete
+//   others   take -------------------------> done
 //            waits for the description, and  publishes at once that it has read all
 //            copies from the source
 //               |                  |

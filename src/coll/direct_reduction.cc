@@ -52,17 +52,17 @@ Step DirectReduction::advance(DirectTeam& team, const DirectOperation& operation
   for (const Stage before : {Stage::learning, Stage::agreeing}) {
     if (stage_ != before) continue;
     const Step step = before == Stage::learning ? learn(team, operation) : agree(team, operation);
-    if (step != Step::complete) return step;
+    if (step != Step::done) return step;
     progressed = true;
   }
   if (stage_ == Stage::combining && !combine(team, operation, progressed)) return Step::incomplete;
   for (; seen_ != team.boards.size(); ++seen_)
     if (!team.boards.has_posted(seen_, operation.first + 2, operation.request.bytes))
       return Step::incomplete;
-  return Step::complete;
+  return Step::done;
 }
 
-/// Complete: a later stage has been entered.
+/// Done: a later stage has been entered.
 Step DirectReduction::learn(DirectTeam& team, const DirectOperation& operation) {
   using Kernel = DirectTeam::Kernel;
   for (; seen_ != team.boards.size(); ++seen_) {
@@ -74,16 +74,16 @@ Step DirectReduction::learn(DirectTeam& team, const DirectOperation& operation) 
   const bool kernel_may = by_kernel(operation.request, team.boards.size());
   if (kernel_may && team.kernel == Kernel::between_all) {
     enter(Stage::combining);
-    return Step::complete;
+    return Step::done;
   }
   if (!all_shared_ && (!kernel_may || team.kernel == Kernel::not_between_all))
     return Step::by_pieces;
   if (!post_verdict(team, operation)) return Step::incomplete;
   enter(Stage::agreeing);
-  return Step::complete;
+  return Step::done;
 }
 
-/// Complete: the next stage has been entered.
+/// Done: the next stage has been entered.
 Step DirectReduction::agree(DirectTeam& team, const DirectOperation& operation) {
   using Kernel = DirectTeam::Kernel;
   for (; seen_ != team.boards.size(); ++seen_) {
@@ -97,7 +97,7 @@ Step DirectReduction::agree(DirectTeam& team, const DirectOperation& operation) 
   team.kernel = kernel_agrees_ ? Kernel::between_all : Kernel::not_between_all;
   if (!agrees_) return Step::by_pieces;
   enter(Stage::combining);
-  return Step::complete;
+  return Step::done;
 }
 
 bool DirectReduction::post_verdict(DirectTeam& team, const DirectOperation& operation) {

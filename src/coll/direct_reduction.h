@@ -2,7 +2,7 @@
 // A reduction of many bytes, whose members read the operands where they are. It takes three numbers
 // for itself.
 //
-//   describe --> learn -------> agree ------> combine -------> collect --> complete
+//   describe --> learn -------> agree ------> combine -------> collect --> done
 //   posts 1:     all posts 1    posts 2: is   its slice of     all posts 3
 //   its memory   are here;      all reached;  all operands,
 //                is it clear    all posts 2   to each result;

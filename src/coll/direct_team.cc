@@ -56,12 +56,12 @@ bool DirectRoot::describe(DirectTeam& team, const DirectOperation& operation) no
 
 Step DirectRoot::keep(const Request& request, bool& progressed) noexcept {
   if (!is_direct_) return Step::by_pieces;
-  if (request.destination == request.source || own_made_ == request.bytes) return Step::complete;
+  if (request.destination == request.source || own_made_ == request.bytes) return Step::done;
   const std::size_t bytes = std::min(request.bytes - own_made_, max_copied_at_once);
   make_own_result(request, own_made_, bytes);
   own_made_ += bytes;
   progressed = true;
-  return own_made_ == request.bytes ? Step::complete : Step::incomplete;
+  return own_made_ == request.bytes ? Step::done : Step::incomplete;
 }
 
 Step DirectRoot::note_refusal(DirectTeam& team, const Request& request) noexcept {

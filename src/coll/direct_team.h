@@ -38,11 +38,11 @@ struct DirectOperation {
 /// The result of a step of a direct operation.
 enum class Step : std::uint8_t {
   incomplete,
-  complete,   ///< nothing is left to do here
+  done,       ///< nothing is left of it to do here
   by_pieces,  ///< it goes on by pieces, at all members
 };
 
-/// What a member has of a broadcast's bytes after a call that copies.
+/// How far a call that copies a broadcast's bytes has come.
 enum class Taken : std::uint8_t {
   some,
   all,      ///< that it is to copy
@@ -79,13 +79,13 @@ class DirectTeam {
   void post(const DirectOperation& operation, Description description) noexcept;
 };
 
-/// What the root does alike in each direct broadcast.
+/// The root's part that direct broadcasts have in common.
 class DirectRoot {
  public:
   /// Posts where the source is, and whether members may copy from there. False: there is no room
   /// for the post now.
   bool describe(DirectTeam& team, const DirectOperation& operation) noexcept;
-  /// Goes on with the own result. Complete: it is made. By pieces: members may not copy from the
+  /// Goes on with the own result. Done: it is made. By pieces: members may not copy from the
   /// source. `progressed` becomes true if anything was done.
   Step keep(const Request& request, bool& progressed) noexcept;
   /// A member has refused: it does not reach the source.

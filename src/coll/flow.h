@@ -3,9 +3,9 @@
 //
 // A flow is cut into blocks, and a block into messages. Few bytes (`eager_bytes`) are one block,
 // and are sent at once; the receiver keeps them until its client has made the call. How many such
-// flows a member may have sent to another that the other has not used yet is bounded (credits.h).
-// Of a larger flow the receiver grants blocks when it has a place for them: all of them if they go
-// where they belong, or a few at a time if they are operands to be combined.
+// flows a member may have sent to another that the other has not used yet is bounded (credits.h). A
+// larger flow is sent as the receiver grants blocks, for which it has a place: all of them if they
+// go where they belong, or a few at a time if they are operands to be combined.
 
 #include <gasnetex.h>
 

@@ -35,7 +35,7 @@ bool HelpedCopy::takes(const Request& request, gex_Rank_t members) noexcept {
 Step HelpedCopy::advance(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
   if (operation.is_root) {
     const Step kept = root_.keep(operation.request, progressed);
-    if (kept != Step::complete) return kept;
+    if (kept != Step::done) return kept;
     has_copied_ = has_copied_ || help(team, operation, progressed);
     return has_copied_ ? collect(team, operation) : Step::incomplete;
   }
@@ -80,7 +80,7 @@ bool HelpedCopy::help(DirectTeam& team, const DirectOperation& operation, bool& 
 
 Step HelpedCopy::collect(DirectTeam& team, const DirectOperation& operation) {
   const gex_Rank_t other = 1 - team.boards.rank();
-  if (team.boards.has_read(other, operation.end)) return Step::complete;
+  if (team.boards.has_read(other, operation.end)) return Step::done;
   // Acquire: the member's copies precede what follows here.
   if (team.word_of(other, operation).load(std::memory_order_acquire) == 0) return Step::incomplete;
   return DirectRoot::note_refusal(team, operation.request);
@@ -132,7 +132,7 @@ Step HelpedCopy::await_mark(DirectTeam& team, const DirectOperation& operation) 
       (team.word_of(request.root, operation).load(std::memory_order_acquire) & all_copied) == 0)
     return Step::incomplete;
   team.boards.read_all_below(operation.end);
-  return Step::complete;
+  return Step::done;
 }
 
 Step HelpedCopy::refuse(DirectTeam& team, const DirectOperation& operation) {

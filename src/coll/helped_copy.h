@@ -5,14 +5,14 @@
 // 0.67. A source that the other member maps is copied by that member alone: with help 64 to 256 KiB
 // took 1.1 to 1.2 times as long.
 //
-//   root     describe -> keep ------> help ---------------> collect -> complete
+//   root     describe -> keep ------> help ---------------> collect -> done
 //            posts its   makes its    claims chunks from    waits until the other has read
 //            source      own result   the last on, copies      |
 //                           |         them, sets the mark      v
 //                           v                               by pieces, if the other has refused
 //                        by pieces
 //
-//   other    offer -------> take ---------------> await_mark --> complete
+//   other    offer -------> take ---------------> await_mark --> done
 //            posts its      claims chunks from    if the root    publishes at once that it has
 //            destination    the first on and      has claimed    read all
 //                           copies them           any

@@ -87,10 +87,10 @@ bool Messages::advance() {
     MessageCollective*& slot = slots_[number % max_begun];
     if (slot == nullptr || slot->number != number) continue;
     progressed |= advance(*slot);
-    if (!over(*slot)) continue;
+    if (!has_moved(*slot)) continue;
     MessageCollective* finished = slot;
     slot = nullptr;
-    end(*finished);
+    finish(*finished);
     progressed = true;
   }
   while (oldest_ != begun_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
@@ -99,10 +99,10 @@ bool Messages::advance() {
     waiting_.pop();
     begin(next);
     advance(next);
-    if (over(next)) {
+    if (has_moved(next)) {
       slots_[next.number % max_begun] = nullptr;
       if (oldest_ == next.number) ++oldest_;
-      end(next);
+      finish(next);
     }
     progressed = true;
   }
@@ -116,7 +116,7 @@ bool Messages::advance() {
   return progressed;
 }
 
-void Messages::end(MessageCollective& operation) {
+void Messages::finish(MessageCollective& operation) {
   for (const auto* flows : {&operation.operands, &operation.rounds, &operation.results})
     for (const Inflow& flow : *flows)
       if (flow.original == Inflow::Original::replaced) [[unlikely]]
@@ -395,7 +395,7 @@ bool Messages::pass_results(MessageCollective& operation) {
   return progressed;
 }
 
-bool Messages::over(const MessageCollective& operation) const noexcept {
+bool Messages::has_moved(const MessageCollective& operation) const noexcept {
   const Blocks& blocks = operation.blocks;
   if (operation.block != blocks.count) return false;
   for (const auto* flows : {&operation.round_sends, &operation.collector, &operation.receivers})

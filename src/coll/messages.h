@@ -4,7 +4,7 @@
 // Operations of a team are numbered alike by all members. A message names the team, the number and
 // the flow (flow.h) and goes straight to its place if the receiver has begun that operation; if
 // not, it is few bytes, which are kept. Operations make progress independently of each other, up to
-// `max_begun` beyond the oldest that is not over. One that comes after a barrier is ready to
+// `max_begun` beyond the oldest that is not done. One that comes after a barrier is ready to
 // receive meanwhile, because others may find the barrier done first.
 //
 // Nothing here waits: what finds no room to be sent is sent by a later poll. All functions are
@@ -109,9 +109,10 @@ class Messages {
   bool hand_on(MessageCollective& operation, bool& progressed);
   bool consume_results(MessageCollective& operation);
   bool pass_results(MessageCollective& operation);
-  bool over(const MessageCollective& operation) const noexcept;
-  /// It is over, and not in its slot any more.
-  void end(MessageCollective& operation);
+  /// Returns true if nothing is left to send or to receive.
+  bool has_moved(const MessageCollective& operation) const noexcept;
+  /// The operation has moved all, and is in its slot no more.
+  void finish(MessageCollective& operation);
   /// Sends what is left of the flow's current block, if it may be sent; true once it is gone.
   bool send_block(const MessageCollective& operation, Outflow& flow, const std::byte* from,
                   bool& progressed);
@@ -127,7 +128,7 @@ class Messages {
   CollectiveQueue<MessageCollective> waiting_;  ///< launched, not begun
   std::uint32_t launched_ = 0;
   std::uint32_t begun_ = 0;   ///< operations that have begun
-  std::uint32_t oldest_ = 0;  ///< everything below is over
+  std::uint32_t oldest_ = 0;  ///< everything below is done
   MessageCollective* slots_[max_begun] = {};
   Credits credits_;
   UnexpectedMessages unexpected_;

@@ -96,11 +96,11 @@ void TeamCollectives::launch(Collective& operation, Posts::AtOnce at_once) {
       posts_->launch(static_cast<PostCollective&>(operation), at_once);
       break;
     case Way::messages:
-      queue_.launch(static_cast<MessageCollective&>(operation));
+      composed_.launch(static_cast<MessageCollective&>(operation));
       break;
     case Way::leaders:
     case Way::doubling:
-      queue_.launch(static_cast<ComposedCollective&>(operation));
+      composed_.launch(static_cast<ComposedCollective&>(operation));
       break;
   }
 }
@@ -217,7 +217,7 @@ bool TeamCollectives::conclude(Collective& operation) noexcept {
     if (operation.way == Way::posts)
       posts_->advance_to(static_cast<PostCollective&>(operation));
     else
-      advance_near();
+      advance_posts_and_composed();
     arrive_at_completions();
     ring_if_shown();
   }
@@ -262,22 +262,22 @@ bool TeamCollectives::advance_locked() noexcept {
       launch(operation);
     }
   }
-  progressed |= advance_near();
+  progressed |= advance_posts_and_composed();
   progressed |= messages_.advance();
   // What messages have brought goes on to neighbors.
-  if (progressed && !queue_.idle()) advance_near();
+  if (progressed && !composed_.idle()) advance_posts_and_composed();
   arrive_at_completions();
   ring_if_shown();
   return progressed;
 }
 
-bool TeamCollectives::advance_near() noexcept {
+bool TeamCollectives::advance_posts_and_composed() noexcept {
   const bool progressed = posts_ != nullptr && posts_->advance();
-  return queue_.advance() || progressed;
+  return composed_.advance() || progressed;
 }
 
 bool TeamCollectives::idle_locked() const noexcept {
-  return messages_.idle() && queue_.idle() && (posts_ == nullptr || !posts_->wants_polls()) &&
+  return messages_.idle() && composed_.idle() && (posts_ == nullptr || !posts_->wants_polls()) &&
          completing_.empty() && (!checked() || (agreement_.idle() && unagreed_.empty()));
 }
 

@@ -89,8 +89,7 @@ class TeamCollectives {
   /// `at_once`: what Posts::do_at_once has done of it.
   void launch(Collective& operation, Posts::AtOnce at_once = Posts::AtOnce::nothing);
   bool advance_locked() noexcept;
-  /// Makes progress with posts, and with operations that are made of others.
-  bool advance_near() noexcept;
+  bool advance_posts_and_composed() noexcept;
   bool idle_locked() const noexcept;
   /// Returns true if messages are still to come.
   bool is_owed() noexcept;
@@ -101,9 +100,10 @@ class TeamCollectives {
   void ring_if_shown() noexcept;
   /// Returns true if one that is done here is complete. Acquire. Any thread.
   bool is_complete(const Collective& operation) const noexcept;
+  // The probe of an operation's event: whether it is complete, in which case it is given back.
   static bool is_done(void* operation, std::uint32_t) noexcept;
   static bool needs_core(void* operation, std::uint32_t) noexcept;
-  /// Does what posts allow; takes the operation back if it is complete then.
+  /// Does what posts allow, and gives the operation back if it is complete then, which it returns.
   bool conclude(Collective& operation) noexcept;
 
   bool threaded_;
@@ -114,7 +114,7 @@ class TeamCollectives {
   std::unique_ptr<Posts> posts_;  ///< null: no other member shares memory with this one
   Known known_;
   std::optional<Leaders> leaders_;  ///< none: all members share memory, or no two do
-  ComposedQueue queue_{messages_};
+  ComposedQueue composed_{messages_};
   bool is_whole_ = false;  ///< `posts_` is of all members
   /// Barriers of operations that complete together; null before the first.
   std::unique_ptr<TeamBarrier> completions_;
@@ -142,7 +142,7 @@ TeamCollectives& collectives_of(TeamId team, gex_Rank_t member);
 void with_collectives(TeamId team, gex_Rank_t member,
                       const std::function<void(TeamCollectives& collectives)>& act) noexcept;
 
-/// Ends what is kept for a team whose operations are all over.
+/// Ends what is kept for a team whose operations are all done.
 void end_collectives(Team& team) noexcept;
 
 void start_team_collectives();

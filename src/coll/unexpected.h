@@ -1,5 +1,5 @@
 #pragma once
-// Messages that come before their operation has begun here, or after it is over.
+// Messages that come before their operation has begun here, or after it is done.
 //
 // Early ones are kept until the operation begins, or until the place of their bytes is free: data
 // of eager flows (flow.h), and grants. A late one is of a flow whose content has come another way
@@ -54,7 +54,7 @@ class UnexpectedMessages {
     take(grants_, is_taken, [&](const Grant& each) { act(each.flow, each.granted); });
   }
 
-  /// The operation is over, and the flow's message is still to come.
+  /// The operation is done, and the flow's message is still to come.
   void owe(const FlowName& flow) { owed_.push_back(flow); }
   bool is_owed() const noexcept { return !owed_.empty(); }
   /// Returns true if a message is one that was owed, which it is no more.

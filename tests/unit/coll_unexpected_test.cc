@@ -1,4 +1,4 @@
-// Messages that come before their operation has begun, or after it is over.
+// Messages that come before their operation has begun, or after it is done.
 
 #include "coll/unexpected.h"
 
@@ -15,7 +15,7 @@ namespace {
 const std::array<std::byte, 2> two{std::byte{1}, std::byte{2}};
 const std::array<std::byte, 1> one{std::byte{3}};
 
-/// What is taken, in words.
+/// Messages that are taken, in words.
 std::string taken_data(UnexpectedMessages& messages, std::uint32_t number,
                        bool with_results = true) {
   std::string taken;
