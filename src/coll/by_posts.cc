@@ -210,7 +210,7 @@ bool Posts::wants_polls() const noexcept {
 }
 
 bool Posts::describe(PostCollective& operation) {
-  const auto describe_it = [&](auto& one) { return one.describe(direct_, directly(operation)); };
+  const auto describe_it = [&](auto& one) { return one.describe(direct_, as_direct(operation)); };
   if (!visit(operation.direct, describe_it)) return false;
   operation.stage = PostCollective::Stage::direct;
   return true;
@@ -239,7 +239,7 @@ bool Posts::post_operands() {
 bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
   if (operation.stage == PostCollective::Stage::describe) return false;
   const Step step = visit(operation.direct, [&](auto& one) {
-    return one.advance(direct_, directly(operation), progressed);
+    return one.advance(direct_, as_direct(operation), progressed);
   });
   switch (step) {
     case Step::incomplete:

@@ -104,9 +104,9 @@ class Posts {
 
   /// An operation of few bytes has one of these outcomes in its call.
   enum class AtOnce : std::uint8_t {
-    nothing,
+    nothing,         ///< `launch` does all
     operand_posted,  ///< `launch` goes on from there
-    done,            ///< all there is to do here
+    done,            ///< nothing is left to do here
   };
   /// Before anything else is kept of an operation, the next of the team's, for which this is the
   /// way: posts and reads it, if it is one of few bytes that depends on nothing, and nothing is
@@ -116,7 +116,8 @@ class Posts {
   /// The operation is the next of the team's.
   void launch(PostCollective& operation, AtOnce at_once = AtOnce::nothing);
   bool advance();
-  /// Does the work of `advance` for an operation that is not done.
+  /// Advances an operation that is not done: others too, unless it is the only one and all that is
+  /// left of it is to read one piece.
   void advance_to(PostCollective& operation);
   /// The result of a broadcast of one piece has come another way; true if it is taken so, and the
   /// operation is done.
@@ -144,7 +145,7 @@ class Posts {
   bool is_small(const Request& request) const noexcept;
   bool is_root(const Request& request) const noexcept { return request.root == boards_.rank(); }
 
-  DirectOperation directly(const PostCollective& operation) const noexcept {
+  DirectOperation as_direct(const PostCollective& operation) const noexcept {
     return {operation.request, is_root(operation.request), operation.first, operation.end};
   }
   PieceShape piece_shape(const Request& request) const noexcept;

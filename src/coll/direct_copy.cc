@@ -1,7 +1,6 @@
 #include "coll/direct_copy.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace gex::coll {
 

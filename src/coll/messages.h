@@ -7,8 +7,17 @@
 // `max_begun` beyond the oldest that is not done. One that comes after a barrier is ready to
 // receive meanwhile, because others may find the barrier done first.
 //
-// Nothing here waits: what finds no room to be sent is sent by a later poll. All functions are
-// called with the lock of the TeamCollectives held.
+// Nothing here waits: what finds no room to be sent is sent by a later poll.
+//
+//   launch          gives an operation its number; it waits until `max_begun` leaves it room
+//   begin           makes its flows: `set_up_tree` (plan.h), or `set_up_blocks`
+//   advance         `send_grants`; once data may move `place_own`; of a reduction `combine_blocks`,
+//                   which takes operands, exchanges rounds, and hands on to the collector;
+//                   `consume_results`, and `pass_results` to the receivers
+//   data_arrived    puts bytes of a flow in their place (receive.cc)
+//   finish          it has moved all
+//
+// All functions are called with the lock of the TeamCollectives held.
 
 #include <atomic>
 #include <cstddef>
@@ -100,7 +109,7 @@ class Messages {
   void begin(MessageCollective& operation);
   void set_up_tree(MessageCollective& operation);
   void set_up_blocks(MessageCollective& operation);
-  /// Once data may move: what goes from the own source to the own destination.
+  /// Moves what goes from the own source to the own destination.
   void place_own(MessageCollective& operation);
   bool advance(MessageCollective& operation);
   bool send_grants(MessageCollective& operation);

@@ -1,6 +1,5 @@
 #include "coll/team_collectives.h"
 
-#include <cstring>
 #include <map>
 
 #include "base/immortal.h"
