@@ -88,18 +88,10 @@ SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const P
   const OptionalGuard guard(lock_, threaded_);
   now = advance_clock(now);
   Peer& peer = this->peer(rank);
-  SendResult result = sent;
-  if (peer.is_gone) {
-    Packet* const built = pieces.empty() ? nullptr : packer_.built_at(pieces.back().data);
-    if (built != nullptr) packer_.cancel_building(peer, *built);
-  } else if (const std::size_t bytes = packer_.add_message(channel, peer, pieces, size);
-             bytes != 0) {
-    sender_.added(peer, bytes, now);
-  } else {
-    result = would_block;
-  }
+  const std::size_t bytes = packer_.add_message(channel, peer, pieces, size);
+  if (bytes != 0) sender_.added(peer, bytes, now);
   sender_.hand_over();
-  return result;
+  return bytes != 0 ? sent : would_block;
 }
 
 void* Endpoint::buffer(Channel channel, std::uint32_t rank, std::size_t size) {
@@ -256,7 +248,7 @@ bool Endpoint::may_wait(Time now, Time& until) {
 
 bool Endpoint::is_quiet() const noexcept {
   return std::ranges::all_of(peers_.made(), [](const auto& peer) {
-    return peer->is_gone || (peer->unacknowledged.empty() && !peer->has_queued());
+    return peer->unacknowledged.empty() && !peer->has_queued();
   });
 }
 

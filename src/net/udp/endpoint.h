@@ -91,6 +91,9 @@ class Endpoint {
   /// False: there was no memory; the object must not be used.
   bool has_memory() const noexcept;
 
+  // What is sent or put to a peer that has left counts as arrived; a get from there is not
+  // answered.
+
   SendResult send(Channel channel, std::uint32_t peer, std::span<const Piece> pieces, Time now);
   std::size_t poll(std::uint32_t channels, std::size_t max, Time now);
   /// Returns true if the caller, which has polled just now and found nothing, may sleep until a

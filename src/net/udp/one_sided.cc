@@ -95,6 +95,11 @@ void OneSided::arrived(Stream& stream) {
   if (stream.packets == 0 && stream.cut == stream.size) finish(stream);
 }
 
+void OneSided::abandon(Stream& stream) {
+  GEX_ASSERT(stream.packets == 0 && stream.cut < stream.size);
+  finish(stream);
+}
+
 void OneSided::finish(Stream& stream) {
   if (stream.kind == Stream::answer) {
     answers_.give_back(&stream);

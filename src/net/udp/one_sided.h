@@ -58,6 +58,8 @@ class OneSided {
 
   /// A packet of it has been acknowledged.
   void arrived(Stream& stream);
+  /// Its peer has left: no more packets are made of it. Requires that none is unacknowledged.
+  void abandon(Stream& stream);
   /// Completes `done` when all puts to there without completions of their own have arrived. False:
   /// there are too many flushes.
   bool flush(std::uint32_t peer, void* done);

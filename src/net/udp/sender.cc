@@ -91,7 +91,8 @@ void Sender::mark_busy(Peer& peer) {
 
 void Sender::transmit(Peer& peer, Time now) {
   peer.gathered = 0;
-  if (peer.is_gone) return;
+  if (peer.is_gone) [[unlikely]]
+    return drop_queued(peer);
   if (now - peer.granted_at > ReceiveRoom::lifetime)
     peer.window = std::min(peer.window, peer.first_window);
   peer.pacing.update(std::min(peer.window, peer.congestion.window()), peer.round_trip.mean(),
@@ -259,6 +260,16 @@ void Sender::forget(Peer& peer) {
   hand_over();
   peer.is_gone = true;
   peer.unacknowledged.clear([&](Packet& packet) { done_with(peer, packet); });
+  drop_queued(peer);
+}
+
+void Sender::drop_queued(Peer& peer) {
+  for (std::size_t kind = 0; kind < traffic_kinds; ++kind) {
+    while (!peer.ready[kind].empty()) done_with(peer, *peer.ready[kind].pop());
+    if (Packet* const open = std::exchange(peer.open[kind], nullptr)) done_with(peer, *open);
+  }
+  peer.queued = 0;
+  while (!peer.streams.empty()) endpoint_.one_sided.abandon(*peer.streams.pop());
 }
 
 void Sender::forget(const Peers& peers, const Segments::Range& memory) {
@@ -279,7 +290,7 @@ void Sender::send_queued(Time now) {
   for (std::size_t i = 0; i < busy_.size();) {
     Peer& peer = *busy_[i];
     transmit(peer, now);
-    if (peer.has_queued() && !peer.is_gone) {
+    if (peer.has_queued()) {
       ++i;
       continue;
     }
@@ -350,7 +361,6 @@ Time Sender::next_at(Time now) const noexcept {
 }
 
 Time Sender::resumes_at(const Peer& peer, Time now) noexcept {
-  if (peer.is_gone) return ~Time{0};
   // With something in flight an acknowledgement lets more follow, or a timer of it.
   const bool awaits_answer = peer.unacknowledged.in_flight() != 0;
   Time at = awaits_answer ? ~Time{0} : now + short_wait;

@@ -63,7 +63,8 @@ class Sender {
   void added(Peer& peer, std::size_t bytes, Time now);
   /// Its bytes are to be sent from where they are. They follow with the next `transmit`.
   void queue(Peer& peer, Stream& stream);
-  /// Sends what the windows allow.
+  /// Sends what the windows allow; to a peer that has left nothing: what is queued counts as
+  /// arrived.
   void transmit(Peer& peer, Time now);
   /// Gives the system all that is to be sent. Before the lock is released, and before packets that
   /// have not been sent yet are given back: nothing is sent from memory of which others dispose.
@@ -80,7 +81,7 @@ class Sender {
   void find_losses(Peer& peer);
   /// Packets that are not acknowledged are sent again soon, however often they were already.
   void shorten_waits() noexcept;
-  /// The peer takes nothing any more.
+  /// The peer has left: all that was sent there, is queued or will be counts as arrived.
   void forget(Peer& peer);
   /// This memory is about to go; nothing is read there any more.
   void forget(const Peers& peers, const Segments::Range& memory);
@@ -110,6 +111,7 @@ class Sender {
   void acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
                     std::uint32_t skipped, bool waited, Time now);
   void done_with(Peer& peer, Packet& packet);
+  void drop_queued(Peer& peer);
   void find_overdue(Time now);
   void look_for_silence(Peer& peer, Time now);
   /// When more may be sent to a peer for which something is queued, if nothing comes from there.
