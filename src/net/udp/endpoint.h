@@ -113,8 +113,9 @@ class Endpoint {
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done, Time now);
   SendResult flush(std::uint32_t peer, void* done);
 
-  /// This memory is about to go; nothing is read there any more. Gets of it have been completed, if
-  /// perhaps their last acknowledgements have not arrived.
+  /// This memory, whose segment has been removed, is about to go: it is neither read nor written
+  /// any more once this returns. Gets of it have been completed, if perhaps their last
+  /// acknowledgements have not arrived.
   void forget(const Segments::Range& memory);
 
   // The process leaves: no other call is in progress.

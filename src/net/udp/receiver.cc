@@ -15,6 +15,12 @@ constexpr Channel channel_of(RecordKind kind) noexcept {
                                                                          : reply_channel;
 }
 
+/// The memory of a put or get that `inspect` has found in a segment. It stays until the endpoint's
+/// lock is released, even if the segment has been removed since: see Endpoint::forget.
+std::byte* memory_at(std::uint64_t address) noexcept {
+  return reinterpret_cast<std::byte*>(address);
+}
+
 }  // namespace
 
 Peer& Receiver::make_peer(std::uint32_t rank) {
@@ -308,8 +314,8 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         break;
       case RecordKind::put: {
         const auto details = records.details<PutDetails>();
-        std::byte* to = endpoint_.segments.at(details.segment, details.address, records.size());
-        if (to != nullptr && records.size() != 0) std::memcpy(to, records.data(), records.size());
+        if (records.size() != 0)
+          std::memcpy(memory_at(details.address), records.data(), records.size());
         break;
       }
       case RecordKind::get:
@@ -412,18 +418,17 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
 }
 
 void Receiver::answer(Peer& peer, const GetDetails& details, Time now) {
-  const std::byte* memory = endpoint_.segments.at(details.segment, details.address, details.size);
+  const std::byte* const memory = memory_at(details.address);
   const bool is_small =
       details.size <= copy_limit && front_size + padded(details.size) <= peer.datagram;
   // A copy, with other records in one packet.
-  if (memory != nullptr && is_small &&
+  if (is_small &&
       endpoint_.packer.add_record(peer, RecordKind::get_data, GetDataDetails{0, details.get, 0, 0},
                                   memory, details.size) != nullptr) {
     endpoint_.sender.added(peer, record_size(details_size + details.size), now);
     return;
   }
-  Stream* const answer =
-      memory == nullptr ? nullptr : endpoint_.one_sided.begin_answer(peer.rank, details, memory);
+  Stream* const answer = endpoint_.one_sided.begin_answer(peer.rank, details, memory);
   if (answer == nullptr)
     fatal(endpoint_.host, "udp: a get of rank %u was accepted and cannot be answered", peer.rank);
   endpoint_.sender.queue(peer, *answer);

@@ -100,8 +100,10 @@ class Receiver {
   void handle_records(Peer& peer, const Header& header, const std::byte* rest,
                       std::size_t rest_size, ReceiveBuffers::Buffer& buffer, Time now);
   enum class Verdict : std::uint8_t { acceptable, no_room, malformed };
+  /// Decides if all of it can be taken; changes nothing.
   Verdict inspect(const Peer& peer, const std::byte* rest, std::size_t rest_size,
                   const ReceiveBuffers::Buffer& buffer);
+  /// Takes all of it. Requires that `inspect` has found it acceptable, under the same lock.
   void consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
                ReceiveBuffers::Buffer& buffer, Time now);
   void handle_part(Peer& peer, Channel channel, const PartDetails& part, const std::byte* data,
