@@ -116,7 +116,7 @@ SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t si
   Stream* const put = one_sided_.begin_put(remote, local, size, done, local_done);
   if (put == nullptr) return would_block;
   SendResult result = sent;
-  if (size <= copy_limit && front_size + padded(size) <= peer.datagram) {
+  if (is_copied(peer, size)) {
     result = put_small(peer, *put, now);
     if (result != sent) one_sided_.cancel_put(*put);
   } else {

@@ -35,6 +35,13 @@ inline std::byte* begin_record(Packet& packet, RecordKind kind, std::size_t size
   return to + sizeof record;
 }
 
+/// Returns true if the bytes of a put, or of the answer to a get, are copied, into a packet with
+/// other records; else they are sent from where they are.
+inline bool is_copied(const Peer& peer, std::size_t size) noexcept {
+  constexpr std::size_t copy_limit = 4096;
+  return size <= copy_limit && front_size + padded(size) <= peer.datagram;
+}
+
 class Packer {
  public:
   Packer(const PeerBounds& bounds, std::size_t ranks, const EndpointSettings& settings);

@@ -419,10 +419,7 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
 
 void Receiver::answer(Peer& peer, const GetDetails& details, Time now) {
   const std::byte* const memory = memory_at(details.address);
-  const bool is_small =
-      details.size <= copy_limit && front_size + padded(details.size) <= peer.datagram;
-  // A copy, with other records in one packet.
-  if (is_small &&
+  if (is_copied(peer, details.size) &&
       endpoint_.packer.add_record(peer, RecordKind::get_data, GetDataDetails{0, details.get, 0, 0},
                                   memory, details.size) != nullptr) {
     endpoint_.sender.added(peer, record_size(details_size + details.size), now);

@@ -9,10 +9,8 @@
 
 namespace gex::net::udp {
 
-/// Puts and answers to gets of so many bytes are copied into packets with others.
-inline constexpr std::size_t copy_limit = 4096;
-
-/// Bytes on their way to a peer: a put, or the answer to its get.
+/// Bytes on their way to a peer: a put, or the answer to its get that is not copied (`is_copied` of
+/// packer.h).
 struct Stream {
   enum Kind : std::uint8_t { put, answer };
 
