@@ -115,29 +115,19 @@ SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t si
   Peer& peer = this->peer(remote.peer);
   Stream* const put = one_sided_.begin_put(remote, local, size, done, local_done);
   if (put == nullptr) return would_block;
-  SendResult result = sent;
   if (is_copied(peer, size)) {
-    result = put_small(peer, *put, now);
-    if (result != sent) one_sided_.cancel_put(*put);
+    const std::size_t bytes = packer_.add_put(peer, *put);
+    if (bytes == 0) {
+      one_sided_.cancel_put(*put);
+      return would_block;
+    }
+    one_sided_.complete_locally(*put);
+    sender_.added(peer, bytes, now);
   } else {
     sender_.queue(peer, *put);
     sender_.transmit(peer, now);
   }
   sender_.hand_over();
-  return result;
-}
-
-SendResult Endpoint::put_small(Peer& peer, Stream& put, Time now) {
-  Packet* const packet = packer_.add_record(
-      peer, RecordKind::put, PutDetails{put.remote, put.segment, 0, 0}, put.local, put.size);
-  if (packet == nullptr) return would_block;
-  packet->urgent = true;
-  put.cut = put.size;
-  put.packets = 1;
-  put.in_packet = packet->streams;
-  packet->streams = &put;
-  one_sided_.complete_locally(put);
-  sender_.added(peer, record_size(details_size + put.size), now);
   return sent;
 }
 
@@ -151,11 +141,12 @@ SendResult Endpoint::get(const Remote& remote, void* local, std::size_t size, vo
   std::memcpy(&key, remote.key, sizeof key);
   const std::uint32_t number = one_sided_.begin_get(remote.peer, local, size, done);
   const GetDetails details{remote.address, size, key.segment, number, 0};
-  if (packer_.add_record(peer, RecordKind::get, details, nullptr, 0) == nullptr) {
+  const std::size_t bytes = packer_.add_get(peer, details);
+  if (bytes == 0) {
     one_sided_.cancel_get(number);
     return would_block;
   }
-  sender_.added(peer, record_size(sizeof details), now);
+  sender_.added(peer, bytes, now);
   sender_.hand_over();
   return sent;
 }

@@ -19,7 +19,7 @@
 //   Conduit::put               of this network: Udp::put (udp.cc), by gex/plugin/table.h
 //   Lanes::own                 lanes.h: the thread's endpoint
 //   Endpoint::put              OneSided::begin_put makes a Stream of it
-//     up to 4 KiB              Packer::add_record copies it into the peer's open packet;
+//     up to 4 KiB              Packer::add_put copies it into the peer's open packet;
 //                              Sender::added decides whether that leaves now
 //     longer                   Sender::queue; `cut_next` makes packets whose payload stays in place
 //   Sender::transmit           as many packets as `departure_of` (departure.h) lets leave:
@@ -175,7 +175,6 @@ class Endpoint {
     Peer* const known = peers_.find(rank);
     return known != nullptr ? *known : receiver_.make_peer(rank);
   }
-  SendResult put_small(Peer& peer, Stream& put, Time now);
   std::size_t deliver(std::uint32_t channels, std::size_t max);
 
   const Host& host_;

@@ -22,6 +22,7 @@
 #include "net/udp/packet.h"
 #include "net/udp/peer.h"
 #include "net/udp/slabs.h"
+#include "net/udp/stream.h"
 #include "net/udp/wire.h"
 
 namespace gex::net::udp {
@@ -55,17 +56,27 @@ class Packer {
   /// room now, and nothing has changed.
   std::size_t add_message(Channel channel, Peer& peer, std::span<const Piece> pieces,
                           std::size_t size);
-  /// Adds a record of one-sided traffic; returns its packet, or null: there is no room now.
-  template <class Details>
-  Packet* add_record(Peer& peer, RecordKind kind, const Details& details, const std::byte* data,
-                     std::size_t size) {
-    Packet* const packet =
-        room_for_record(peer, Traffic::one_sided, record_size(sizeof details + size));
-    if (packet == nullptr) return nullptr;
-    std::byte* const to = begin_record(*packet, kind, size);
-    std::memcpy(to, &details, sizeof details);
-    if (size != 0) std::memcpy(to + sizeof details, data, size);
-    return packet;
+  /// Adds all of a put, as a copy; returns as `add_message`.
+  std::size_t add_put(Peer& peer, Stream& put) {
+    const PutDetails details{put.remote, put.segment, 0, 0};
+    const Added added = add_record(peer, RecordKind::put, details, put.local, put.size);
+    if (added.bytes == 0) return 0;
+    Packet& packet = *added.to;
+    packet.urgent = true;
+    put.cut = put.size;
+    put.packets = 1;
+    put.in_packet = packet.streams;
+    packet.streams = &put;
+    return added.bytes;
+  }
+  /// Adds a get; returns as `add_message`.
+  std::size_t add_get(Peer& peer, const GetDetails& get) {
+    return add_record(peer, RecordKind::get, get, nullptr, 0).bytes;
+  }
+  /// Adds a copy of the memory that a peer's get has asked for; returns as `add_message`.
+  std::size_t add_answer(Peer& peer, const GetDetails& get, const std::byte* memory) {
+    const GetDataDetails details{0, get.get, 0, 0};
+    return add_record(peer, RecordKind::get_data, details, memory, get.size).bytes;
   }
 
   /// A place for a payload of a message, or null: there is no room now, or it gains nothing.
@@ -93,6 +104,23 @@ class Packer {
                         std::size_t size);
   std::size_t add_parts(Channel channel, Peer& peer, std::span<const Piece> pieces,
                         std::size_t size);
+  /// A record has been added to a packet, of which it takes so many bytes; 0: there is no room now.
+  struct Added {
+    Packet* to;
+    std::size_t bytes;
+  };
+  /// Adds a record of one-sided traffic.
+  template <class Details>
+  Added add_record(Peer& peer, RecordKind kind, const Details& details, const std::byte* data,
+                   std::size_t size) {
+    const std::size_t bytes = record_size(sizeof details + size);
+    Packet* const packet = room_for_record(peer, Traffic::one_sided, bytes);
+    if (packet == nullptr) return {nullptr, 0};
+    std::byte* const to = begin_record(*packet, kind, size);
+    std::memcpy(to, &details, sizeof details);
+    if (size != 0) std::memcpy(to + sizeof details, data, size);
+    return {packet, bytes};
+  }
   /// The open packet, with room for a record of `size` bytes in all; null: there is no room now.
   Packet* room_for_record(Peer& peer, Traffic traffic, std::size_t size);
   static void close(Peer& peer, Traffic traffic);

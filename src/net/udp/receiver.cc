@@ -419,11 +419,9 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
 
 void Receiver::answer(Peer& peer, const GetDetails& details, Time now) {
   const std::byte* const memory = memory_at(details.address);
-  if (is_copied(peer, details.size) &&
-      endpoint_.packer.add_record(peer, RecordKind::get_data, GetDataDetails{0, details.get, 0, 0},
-                                  memory, details.size) != nullptr) {
-    endpoint_.sender.added(peer, record_size(details_size + details.size), now);
-    return;
+  if (is_copied(peer, details.size)) {
+    const std::size_t bytes = endpoint_.packer.add_answer(peer, details, memory);
+    if (bytes != 0) return endpoint_.sender.added(peer, bytes, now);
   }
   Stream* const answer = endpoint_.one_sided.begin_answer(peer.rank, details, memory);
   if (answer == nullptr)
