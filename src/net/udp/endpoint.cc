@@ -1,7 +1,6 @@
 #include "net/udp/endpoint.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "net/kit/fatal.h"
@@ -137,13 +136,10 @@ SendResult Endpoint::get(const Remote& remote, void* local, std::size_t size, vo
   now = advance_clock(now);
   Peer& peer = this->peer(remote.peer);
   if (!one_sided_.may_get()) return would_block;
-  SegmentKey key;
-  std::memcpy(&key, remote.key, sizeof key);
-  const std::uint32_t number = one_sided_.begin_get(remote.peer, local, size, done);
-  const GetDetails details{remote.address, size, key.segment, number, 0};
-  const std::size_t bytes = packer_.add_get(peer, details);
+  const GetDetails get = one_sided_.begin_get(remote, local, size, done);
+  const std::size_t bytes = packer_.add_get(peer, get);
   if (bytes == 0) {
-    one_sided_.cancel_get(number);
+    one_sided_.cancel_get(get);
     return would_block;
   }
   sender_.added(peer, bytes, now);

@@ -8,6 +8,17 @@
 
 namespace gex::net::udp {
 
+namespace {
+
+/// The number of the segment at its peer.
+std::uint32_t segment_of(const Remote& remote) noexcept {
+  SegmentKey key;
+  std::memcpy(&key, remote.key, sizeof key);
+  return key.segment;
+}
+
+}  // namespace
+
 OneSided::OneSided(const Host& host, std::size_t peers)
     : host_(host), groups_(peers, max_transfers) {
 }
@@ -16,10 +27,8 @@ Stream* OneSided::begin_put(const Remote& remote, const void* local, std::size_t
                             void* local_done) {
   Stream* const put = puts_.take();
   if (put == nullptr) return nullptr;
-  SegmentKey key;
-  std::memcpy(&key, remote.key, sizeof key);
   put->peer = remote.peer;
-  put->segment = key.segment;
+  put->segment = segment_of(remote);
   put->remote = remote.address;
   put->local = static_cast<const std::byte*>(local);
   put->size = size;
@@ -42,19 +51,19 @@ void OneSided::complete_locally(Stream& put) {
   if (put.local_done != nullptr) host_.complete(std::exchange(put.local_done, nullptr));
 }
 
-std::uint32_t OneSided::begin_get(std::uint32_t peer, void* local, std::size_t size, void* done) {
+GetDetails OneSided::begin_get(const Remote& remote, void* local, std::size_t size, void* done) {
   GEX_ASSERT(may_get());
   const std::uint32_t number = free_gets_.empty() ? fresh_gets_++ : free_gets_.back();
   if (!free_gets_.empty()) free_gets_.pop_back();
   GEX_ASSERT(gets_[number].done == nullptr);
-  gets_[number] = {static_cast<std::byte*>(local), size, 0, done, peer};
-  return number;
+  gets_[number] = {static_cast<std::byte*>(local), size, 0, done, remote.peer};
+  return {remote.address, size, segment_of(remote), number, 0};
 }
 
-void OneSided::cancel_get(std::uint32_t number) {
-  GEX_ASSERT(gets_[number].done != nullptr && gets_[number].received == 0);
-  gets_[number].done = nullptr;
-  free_gets_.push_back(number);
+void OneSided::cancel_get(const GetDetails& get) {
+  GEX_ASSERT(gets_[get.get].done != nullptr && gets_[get.get].received == 0);
+  gets_[get.get].done = nullptr;
+  free_gets_.push_back(get.get);
 }
 
 bool OneSided::expects(std::uint32_t peer, const GetDataDetails& details,

@@ -42,10 +42,11 @@ class OneSided {
   void complete_locally(Stream& put);
 
   bool may_get() const noexcept { return !free_gets_.empty() || fresh_gets_ < gets_.size(); }
-  /// The number by which the data are to be sent. Requires `may_get()`.
-  std::uint32_t begin_get(std::uint32_t peer, void* local, std::size_t size, void* done);
+  /// Returns the details of the record that asks for it; the data will come by its number. Requires
+  /// `may_get()`.
+  GetDetails begin_get(const Remote& remote, void* local, std::size_t size, void* done);
   /// The get was begun, and cannot be asked for now: it is as if it had not been begun.
-  void cancel_get(std::uint32_t number);
+  void cancel_get(const GetDetails& get);
   /// Returns true if the data of that size belong to a get from that peer that is under way.
   bool expects(std::uint32_t peer, const GetDataDetails& details, std::size_t size) const noexcept;
   void handle_data(std::uint32_t peer, const GetDataDetails& details, const std::byte* data,

@@ -43,7 +43,7 @@ class OneSidedTest : public testing::Test {
   }
 
   const Host host = make_host();
-  const SegmentKey key{};
+  const SegmentKey key{5, 0, 0};
   std::array<std::byte, 64> bytes{};
   std::array<int, 4> numbers = {0, 1, 2, 3};
   OneSided one_sided{host, 3};
@@ -87,7 +87,12 @@ TEST_F(OneSidedTest, APutWithACompletionOfItsOwnIsInNoFlush) {
 TEST_F(OneSidedTest, AGetTakesItsOwnDataInAnyOrder) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i + 1);
   std::array<std::byte, 64> to{};
-  const std::uint32_t get = one_sided.begin_get(1, to.data(), to.size(), &numbers[2]);
+  const GetDetails asked =
+      one_sided.begin_get({1, &key, 0x1000}, to.data(), to.size(), &numbers[2]);
+  EXPECT_EQ(asked.address, 0x1000U);
+  EXPECT_EQ(asked.size, to.size());
+  EXPECT_EQ(asked.segment, key.segment);
+  const std::uint32_t get = asked.get;
   EXPECT_FALSE(take(2, get, 0, 8)) << "of another peer";
   EXPECT_FALSE(take(1, get + 1, 0, 8)) << "of another get";
   EXPECT_FALSE(take(1, ~0U, 0, 8)) << "of none";
@@ -109,7 +114,8 @@ TEST_F(OneSidedTest, IsBounded) {
   for (Stream* const one : all) arrive(*one);
   EXPECT_NE(put(1), nullptr);
   std::size_t gets = 0;
-  for (; one_sided.may_get(); ++gets) one_sided.begin_get(1, bytes.data(), 8, &numbers[0]);
+  for (; one_sided.may_get(); ++gets)
+    one_sided.begin_get({1, &key, 0x1000}, bytes.data(), 8, &numbers[0]);
   const std::size_t answers = one_sided.answers_left();
   const GetDetails details{.address = 0, .size = 8, .segment = 0, .get = 0, .unused = 0};
   for (std::size_t i = 0; i < answers; ++i)
