@@ -171,10 +171,7 @@ class Endpoint {
   // With the lock held.
 
   /// The peer, made if it was silent so far.
-  Peer& peer(std::uint32_t rank) {
-    Peer* const known = peers_.find(rank);
-    return known != nullptr ? *known : receiver_.make_peer(rank);
-  }
+  Peer& peer(std::uint32_t rank) { return peers_.find_or_make(rank); }
   std::size_t deliver(std::uint32_t channels, std::size_t max);
 
   const Host& host_;
@@ -183,7 +180,6 @@ class Endpoint {
   SpinLock lock_;
   Time now_ = 0;
 
-  Peers peers_;
   EndpointCounts counts_;
   Attendance attendance_;
   ReceiveBuffers buffers_;
@@ -191,6 +187,7 @@ class Endpoint {
   Burst burst_;
   OneSided one_sided_;
   Packer packer_;
+  Peers peers_;
   Acknowledgements acknowledgements_;
   PathFinder paths_;
   Sender sender_;

@@ -44,7 +44,7 @@ void PathFinder::search(Time now) {
         burst_.add_padded(peer, acknowledgements_.header_for(peer, 0), &probe, sizeof probe,
                           std::max<std::size_t>(size, front_size));
       };
-      if (peer.search.act(now, peer.round_trip.mean(), is_used, hint, send)) use_path(peer);
+      if (peer.search.act(now, peer.round_trip.mean(), is_used, hint, send)) peer.use_path();
       peer.searched_at = peer.sent_number;
     }
     if (peer.search.next_at() == PathSearch::never || peer.is_gone) {
@@ -58,16 +58,6 @@ void PathFinder::search(Time now) {
   }
 }
 
-void PathFinder::use_path(Peer& peer) {
-  if (peer.search.size() != 0) peer.path = peer.search.size();
-  peer.datagram = std::clamp<std::uint32_t>(peer.path & ~15U, peer.least_datagram,
-                                            std::max(peer.least_datagram, peer.max_datagram));
-  // A large payload is whole cache lines, so that copies are aligned alike.
-  const std::uint32_t payload =
-      peer.path > front_size ? peer.path - static_cast<std::uint32_t>(front_size) : 0;
-  peer.stream_payload = payload > 8192 ? payload & ~63U : payload;
-}
-
 void PathFinder::handle_probe(Peer& peer, const ProbeDetails& probe) {
   const struct {
     Record record;
@@ -77,7 +67,7 @@ void PathFinder::handle_probe(Peer& peer, const ProbeDetails& probe) {
 }
 
 void PathFinder::handle_answer(Peer& peer, const ProbeDetails& probe, Time now) {
-  if (peer.search.answered(probe.round, probe.index, now)) use_path(peer);
+  if (peer.search.answered(probe.round, probe.index, now)) peer.use_path();
   next_at_ = std::min(next_at_, peer.search.next_at());
 }
 

@@ -22,8 +22,6 @@ class PathFinder {
   PathFinder(const PathFinder&) = delete;
   PathFinder& operator=(const PathFinder&) = delete;
 
-  /// Packets to there are as large as the way is found to carry now.
-  static void use_path(Peer& peer);
   /// Something is sent there for the first time since the way was of interest.
   void begin(Peer& peer, Time now);
   /// Datagrams of this size may not arrive at the peer.

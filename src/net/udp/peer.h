@@ -1,6 +1,7 @@
 #pragma once
 // The state that one process keeps of another, of both directions.
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
@@ -100,6 +101,16 @@ struct Peer {
   bool is_timed = false;
   bool is_searching = false;
 
+  /// Packets to there are as large as the way is found to carry now.
+  void use_path() noexcept {
+    if (search.size() != 0) path = search.size();
+    datagram = std::clamp<std::uint32_t>(path & ~15U, least_datagram,
+                                         std::max(least_datagram, max_datagram));
+    // A large payload is whole cache lines, so that copies are aligned alike.
+    const std::uint32_t payload =
+        path > front_size ? path - static_cast<std::uint32_t>(front_size) : 0;
+    stream_payload = payload > 8192 ? payload & ~63U : payload;
+  }
   bool has_queued() const noexcept {
     if (!streams.empty() || unacknowledged.lost() != 0) return true;
     for (std::size_t kind = 0; kind < traffic_kinds; ++kind)

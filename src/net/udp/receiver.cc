@@ -23,30 +23,6 @@ std::byte* memory_at(std::uint64_t address) noexcept {
 
 }  // namespace
 
-Peer& Receiver::make_peer(std::uint32_t rank) {
-  const PeerSettings from = endpoint_.directory.settings_of(rank);
-  const std::size_t room = endpoint_.packer.room();
-  Peer& peer = endpoint_.peers.make(rank);
-  peer.address = from.address;
-  const std::uint32_t own = endpoint_.host.rank;
-  peer.key_to = endpoint_.seal.key_of({own, endpoint_.settings.session, rank, from.session});
-  peer.key_from = endpoint_.seal.key_of({rank, from.session, own, endpoint_.settings.session});
-  peer.max_datagram = static_cast<std::uint32_t>(std::min(room, from.datagram & ~std::size_t{15}));
-  peer.least_datagram =
-      static_cast<std::uint32_t>(std::min(room, narrow_datagram(from) & ~std::size_t{15}));
-  peer.path = static_cast<std::uint32_t>(from.datagram);
-  if (from.path.least != 0) {
-    peer.search = PathSearch(from.path);
-    peer.path = from.path.start;
-  }
-  PathFinder::use_path(peer);
-  peer.window = peer.first_window = from.first_window;
-  peer.congestion = Congestion(from.congestion);
-  if (from.is_paced) peer.pacing = Pacing(from.congestion.least / 2);
-  peer.round_trip = RoundTrip(endpoint_.settings.shortest_timeout);
-  return peer;
-}
-
 std::size_t Receiver::receive(Time now) {
   const std::size_t room = endpoint_.buffers.room();
   std::size_t ready = 0;
@@ -116,7 +92,7 @@ Peer* Receiver::sender_of(const Header& header, const std::byte* rest, std::size
       endpoint_.seal.tag(key, static_cast<std::uint32_t>(number >> 32), &sealed, sizeof sealed,
                          rest_size, std::span(&piece, 1));
   if (tag != header.tag) return nullptr;
-  return peer != nullptr ? peer : &make_peer(header.source);
+  return peer != nullptr ? peer : &endpoint_.peers.find_or_make(header.source);
 }
 
 void Receiver::follow(Peer& peer, const Address& from, bool is_copy, Time now) {

@@ -65,9 +65,6 @@ class Receiver {
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
-  /// Makes a peer that was silent so far.
-  Peer& make_peer(std::uint32_t rank);
-
   /// Takes what has come, or a part of it; returns how many datagrams.
   std::size_t receive(Time now);
   /// Returns true if there may have been more when it was called last.

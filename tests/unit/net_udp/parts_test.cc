@@ -68,13 +68,13 @@ class AcknowledgementsTest : public testing::Test {
   AcknowledgementsTest() {
     for (std::uint32_t rank = 0; rank < peers.ranks(); ++rank) {
       // So that grants are not the reason why something leaves.
-      peers.make(rank).share.granted = std::size_t{1} << 20;
+      peer(rank).share.granted = std::size_t{1} << 20;
       peer(rank).address = SimulatedNetwork::address_of(rank);
     }
     network.records = true;
   }
 
-  Peer& peer(std::uint32_t rank) { return *peers.find(rank); }
+  Peer& peer(std::uint32_t rank) { return peers.find_or_make(rank); }
   /// A sequenced datagram has come from there.
   void comes(Peer& from, std::uint32_t sequence) {
     ASSERT_EQ(from.received.state_of(sequence), ReceivedSequence::is_new);
@@ -95,7 +95,9 @@ class AcknowledgementsTest : public testing::Test {
   SimulatedNetwork network{Faults{}};
   std::unique_ptr<Socket> socket = network.open(0);
   Seal seal{SipKey{1, 2}};
-  Peers peers{3};
+  const EndpointSettings settings;
+  const Listed directory{std::vector<PeerSettings>(3)};
+  Peers peers{{0, settings, directory, seal, 4096}};
   ReceiveBuffers buffers{40, 2048, 24};
   ReceiveRoom room{std::size_t{1} << 20, 4096, 3};
   Burst burst{*socket, seal, true};
