@@ -120,11 +120,10 @@ void Burst::add_fragments(Peer& peer, const Packet& packet, const Header& header
     const std::size_t size = std::min(room, total - offset);
     make_room();
     std::byte* const bytes = room_for_copy(front_size + size);
-    const Record record{static_cast<std::uint32_t>(size), RecordKind::fragment, {}};
     const FragmentDetails details{
         static_cast<std::uint32_t>(total), static_cast<std::uint32_t>(offset), {}};
-    std::memcpy(bytes + sizeof header, &record, sizeof record);
-    std::memcpy(bytes + sizeof header + sizeof record, &details, sizeof details);
+    std::memcpy(write_record(bytes + sizeof header, RecordKind::fragment, size), &details,
+                sizeof details);
     // A fragment takes `own` bytes from the packet, and the rest from the payload outside of it.
     const std::size_t own = offset < front ? std::min(size, front - offset) : 0;
     if (own != 0) std::memcpy(bytes + front_size, packet.bytes() + sizeof header + offset, own);

@@ -27,13 +27,11 @@
 
 namespace gex::net::udp {
 
-/// Adds a record's beginning to a packet that has room for it; returns where its details belong.
+/// Adds a record to a packet that has room for it and its data; returns where its details belong.
 inline std::byte* begin_record(Packet& packet, RecordKind kind, std::size_t size) noexcept {
-  std::byte* to = packet.bytes() + packet.size;
-  const Record record{static_cast<std::uint32_t>(size), kind, {}};
-  std::memcpy(to, &record, sizeof record);
+  std::byte* const to = packet.bytes() + packet.size;
   packet.size += static_cast<std::uint32_t>(record_size(details_of(kind) + size));
-  return to + sizeof record;
+  return write_record(to, kind, size);
 }
 
 /// Returns true if the bytes of a put, or of the answer to a get, are copied, into a packet with

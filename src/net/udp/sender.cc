@@ -48,6 +48,28 @@ constexpr std::size_t at(Traffic traffic) noexcept {
   return static_cast<std::size_t>(traffic);
 }
 
+/// Makes a packet of the next `bytes` of a stream, which stay where they are.
+void cut_into(Packet& packet, Stream& stream, std::size_t bytes) noexcept {
+  const std::size_t left = stream.size - stream.cut - bytes;
+  const auto follows = static_cast<std::uint32_t>(std::min<std::size_t>(left, UINT32_MAX));
+  std::byte* const record = packet.bytes() + sizeof(Header);
+  if (stream.kind == Stream::put) {
+    const PutDetails details{stream.remote + stream.cut, stream.segment, follows, 0};
+    std::memcpy(write_record(record, RecordKind::put, bytes), &details, sizeof details);
+  } else {
+    const GetDataDetails details{stream.cut, stream.get, follows, 0};
+    std::memcpy(write_record(record, RecordKind::get_data, bytes), &details, sizeof details);
+  }
+  packet.traffic = Traffic::one_sided;
+  packet.size = front_size;
+  packet.payload = stream.local + stream.cut;
+  packet.payload_size = static_cast<std::uint32_t>(bytes);
+  packet.streams = &stream;
+  packet.urgent = left == 0 && stream.kind == Stream::put;
+  stream.cut += bytes;
+  ++stream.packets;
+}
+
 }  // namespace
 
 void Sender::added(Peer& peer, std::size_t bytes, Time now) {
@@ -135,6 +157,18 @@ Packet* Sender::next_packet(Peer& peer, Time now) {
 
 Packet* Sender::cut_next(Peer& peer, Time now) {
   Stream& stream = *peer.streams.first();
+  const Cut next = next_cut(peer, stream);
+  if (departure_of(peer, Traffic::one_sided, /*is_new=*/true, next.charge, now) != Departure::now)
+    return nullptr;
+  Packet* const packet = stream_packets_.take();
+  if (packet == nullptr) return nullptr;
+  cut_into(*packet, stream, next.bytes);
+  packet->charge = static_cast<std::uint32_t>(next.charge);
+  if (stream.cut == stream.size) peer.streams.pop();
+  return packet;
+}
+
+Sender::Cut Sender::next_cut(const Peer& peer, const Stream& stream) const noexcept {
   std::size_t bytes = std::min<std::size_t>(peer.stream_payload, stream.size - stream.cut);
   std::size_t charge = endpoint_.socket.charge(front_size + bytes);
   // Small windows are not filled by a single datagram.
@@ -142,32 +176,7 @@ Packet* Sender::cut_next(Peer& peer, Time now) {
     bytes = bytes / 2 & ~std::size_t{63};
     charge = endpoint_.socket.charge(front_size + bytes);
   }
-  if (departure_of(peer, Traffic::one_sided, /*is_new=*/true, charge, now) != Departure::now)
-    return nullptr;
-  Packet* packet = stream_packets_.take();
-  if (packet == nullptr) return nullptr;
-  packet->traffic = Traffic::one_sided;
-  packet->size = sizeof(Header);
-  packet->charge = static_cast<std::uint32_t>(charge);
-  const std::size_t left = stream.size - stream.cut - bytes;
-  const auto follows = static_cast<std::uint32_t>(std::min<std::size_t>(left, UINT32_MAX));
-  if (stream.kind == Stream::put) {
-    const PutDetails details{stream.remote + stream.cut, stream.segment, follows, 0};
-    std::memcpy(begin_record(*packet, RecordKind::put, bytes), &details, sizeof details);
-  } else {
-    const GetDataDetails details{stream.cut, stream.get, follows, 0};
-    std::memcpy(begin_record(*packet, RecordKind::get_data, bytes), &details, sizeof details);
-  }
-  // The data follow from where they are.
-  packet->size = front_size;
-  packet->payload = stream.local + stream.cut;
-  packet->payload_size = static_cast<std::uint32_t>(bytes);
-  packet->streams = &stream;
-  packet->urgent = left == 0 && stream.kind == Stream::put;
-  stream.cut += bytes;
-  ++stream.packets;
-  if (left == 0) peer.streams.pop();
-  return packet;
+  return {bytes, charge};
 }
 
 void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {

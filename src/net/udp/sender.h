@@ -104,7 +104,14 @@ class Sender {
   void mark_timed(Peer& peer, Time now);
   void shorten_wait(Peer& peer) noexcept;
   Packet* next_packet(Peer& peer, Time now);
+  /// Cuts the next packet off the peer's first stream; null: none may leave, or none is free.
   Packet* cut_next(Peer& peer, Time now);
+  /// Bytes of a stream for a packet of their own, and its charge to the receiver's buffer.
+  struct Cut {
+    std::size_t bytes;
+    std::size_t charge;
+  };
+  Cut next_cut(const Peer& peer, const Stream& stream) const noexcept;
   void put_on_wire(Peer& peer, Packet& packet, Time now);
   /// The charge of a packet to the receiver's buffer, in bytes.
   std::uint32_t charge_of(const Peer& peer, std::size_t size) const noexcept;

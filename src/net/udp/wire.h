@@ -155,6 +155,13 @@ constexpr std::size_t details_of(RecordKind kind) noexcept {
   return 0;
 }
 
+/// Writes what a record of `size` bytes of data begins with; returns where its details belong.
+inline std::byte* write_record(std::byte* to, RecordKind kind, std::size_t size) noexcept {
+  const Record record{static_cast<std::uint32_t>(size), kind, {}};
+  std::memcpy(to, &record, sizeof record);
+  return to + sizeof record;
+}
+
 /// The records of a datagram in turn.
 ///
 ///   Records records(bytes, size);
