@@ -101,6 +101,8 @@ struct Peer {
   bool is_timed = false;
   bool is_searching = false;
 
+  /// Bytes that may be in flight: as many as both the peer and the way have room for.
+  std::size_t send_window() const noexcept { return std::min(window, congestion.window()); }
   /// Packets to there are as large as the way is found to carry now.
   void use_path() noexcept {
     if (search.size() != 0) path = search.size();

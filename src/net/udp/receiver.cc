@@ -201,8 +201,9 @@ void Receiver::handle_acknowledgements(Peer& peer, const Header& header, const s
            i += sizeof(std::uint32_t)) {
         std::uint32_t bits;
         std::memcpy(&bits, records.data() + i, sizeof bits);
-        sender.handle_more_received(peer, header, bits, static_cast<std::uint32_t>(8 * i), waited,
-                                    now);
+        // Behind the 32 bits of the header, 8 for each byte before this word.
+        sender.acknowledged(peer, header.next_expected, bits,
+                            static_cast<std::uint32_t>(32 + 8 * i), waited, now);
       }
     }
   }

@@ -117,7 +117,7 @@ void Sender::transmit(Peer& peer, Time now) {
     return drop_queued(peer);
   if (now - peer.granted_at > ReceiveRoom::lifetime)
     peer.window = std::min(peer.window, peer.first_window);
-  peer.pacing.update(std::min(peer.window, peer.congestion.window()), peer.round_trip.mean(),
+  peer.pacing.update(peer.send_window(), peer.round_trip.mean(),
                      endpoint_.attendance.since_poll_before(now), now);
   for (Packet* packet = peer.unacknowledged.lost() != 0
                             ? peer.unacknowledged.lost_from(peer.unacknowledged.first_sequence())
@@ -193,7 +193,10 @@ void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {
   endpoint_.burst.add(peer, packet, header, now);
   peer.pacing.sent(packet.charge);
   if (peer.unacknowledged.in_flight() == packet.charge) peer.progressed_at = now;
-  mark_timed(peer, now);
+  if (peer.is_timed) return;
+  start_timer(peer, now);
+  if (peer.search.is_to_begin()) [[unlikely]]
+    endpoint_.paths.begin(peer, now);
 }
 
 std::uint32_t Sender::charge_of(const Peer& peer, std::size_t size) const noexcept {
@@ -203,10 +206,7 @@ std::uint32_t Sender::charge_of(const Peer& peer, std::size_t size) const noexce
                                     endpoint_.socket.charge(peer.path));
 }
 
-void Sender::mark_timed(Peer& peer, Time now) {
-  if (peer.is_timed) return;
-  if (peer.search.is_to_begin()) [[unlikely]]
-    endpoint_.paths.begin(peer, now);
+void Sender::start_timer(Peer& peer, Time now) {
   next_timer_ = std::min(next_timer_, now + peer.round_trip.timeout());
   peer.is_timed = true;
   timed_.push_back(&peer);
@@ -231,11 +231,6 @@ void Sender::handle_acknowledgement(Peer& peer, const Header& header, bool waite
         if (packet.traffic == Traffic::requests) peer.unacknowledged.mark_lost(packet);
       });
   }
-}
-
-void Sender::handle_more_received(Peer& peer, const Header& header, std::uint32_t bits,
-                                  std::uint32_t skipped, bool waited, Time now) {
-  acknowledged(peer, header.next_expected, bits, 32 + skipped, waited, now);
 }
 
 void Sender::shorten_wait(Peer& peer) noexcept {
@@ -374,8 +369,7 @@ Time Sender::resumes_at(const Peer& peer, Time now) noexcept {
   const bool awaits_answer = peer.unacknowledged.in_flight() != 0;
   Time at = awaits_answer ? ~Time{0} : now + short_wait;
   if (!peer.pacing.may_send(peer.unacknowledged.in_flight() + 1))
-    at = std::min(at, peer.pacing.opens_at(std::min(peer.window, peer.congestion.window()),
-                                           peer.round_trip.mean(), now));
+    at = std::min(at, peer.pacing.opens_at(peer.send_window(), peer.round_trip.mean(), now));
   // One that is due leaves once what is in flight is acknowledged.
   if (peer.refuses_requests && peer.probe_at > now) at = std::min(at, peer.probe_at);
   return at;

@@ -74,9 +74,10 @@ class Sender {
   /// that did not poll; `is_newest`: none that was sent later has come.
   void handle_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
                               Time now);
-  /// Bits of what it has received behind those of its header and `skipped` more.
-  void handle_more_received(Peer& peer, const Header& header, std::uint32_t bits,
-                            std::uint32_t skipped, bool waited, Time now);
+  /// Part of the same: all before `next_expected` has arrived, and what `bits` name behind that and
+  /// `skipped` more, as Header::received does.
+  void acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
+                    std::uint32_t skipped, bool waited, Time now);
   /// Everything that a datagram acknowledges has been taken: what is missing may be lost.
   void find_losses(Peer& peer);
   /// Packets that are not acknowledged are sent again soon, however often they were already.
@@ -101,7 +102,7 @@ class Sender {
   static constexpr std::uint32_t max_stream_packets = 4096;
 
   void mark_busy(Peer& peer);
-  void mark_timed(Peer& peer, Time now);
+  void start_timer(Peer& peer, Time now);
   void shorten_wait(Peer& peer) noexcept;
   Packet* next_packet(Peer& peer, Time now);
   /// Cuts the next packet off the peer's first stream; null: none may leave, or none is free.
@@ -115,8 +116,6 @@ class Sender {
   void put_on_wire(Peer& peer, Packet& packet, Time now);
   /// The charge of a packet to the receiver's buffer, in bytes.
   std::uint32_t charge_of(const Peer& peer, std::size_t size) const noexcept;
-  void acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
-                    std::uint32_t skipped, bool waited, Time now);
   void done_with(Peer& peer, Packet& packet);
   void drop_queued(Peer& peer);
   void find_overdue(Time now);
