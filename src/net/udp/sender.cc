@@ -126,8 +126,9 @@ void Sender::transmit(Peer& peer, Time now) {
     packet->charge = charge_of(peer, packet->datagram_size());
     const Departure departure =
         departure_of(peer, packet->traffic, /*is_new=*/false, packet->charge, now);
-    if (departure == Departure::none) return;
-    if (departure == Departure::now) put_on_wire(peer, *packet, now);
+    if (departure == Departure::requests_refused) continue;
+    if (departure != Departure::allowed) return;
+    put_on_wire(peer, *packet, now);
   }
   while (Packet* const packet = next_packet(peer, now)) {
     peer.unacknowledged.add(*packet);
@@ -143,8 +144,8 @@ Packet* Sender::next_packet(Peer& peer, Time now) {
     if (packet == nullptr) continue;
     packet->charge = charge_of(peer, packet->size);
     const Departure departure = departure_of(peer, traffic, /*is_new=*/true, packet->charge, now);
-    if (departure == Departure::none) return nullptr;
-    if (departure == Departure::no_requests) continue;
+    if (departure == Departure::requests_refused) continue;
+    if (departure != Departure::allowed) return nullptr;
     peer.queued -= std::min<std::size_t>(peer.queued, packet->size);
     if (ready.empty())
       peer.open[at(traffic)] = nullptr;
@@ -158,7 +159,8 @@ Packet* Sender::next_packet(Peer& peer, Time now) {
 Packet* Sender::cut_next(Peer& peer, Time now) {
   Stream& stream = *peer.streams.first();
   const Cut next = next_cut(peer, stream);
-  if (departure_of(peer, Traffic::one_sided, /*is_new=*/true, next.charge, now) != Departure::now)
+  if (departure_of(peer, Traffic::one_sided, /*is_new=*/true, next.charge, now) !=
+      Departure::allowed)
     return nullptr;
   Packet* const packet = stream_packets_.take();
   if (packet == nullptr) return nullptr;
