@@ -17,29 +17,61 @@
 // kernel has read it:
 //
 //   Conduit::put               of this network: Udp::put (udp.cc), by gex/plugin/table.h
-//   Lanes::own                 lanes.h: the thread's endpoint
+//   Lanes::own                 lanes.h: the thread's endpoint; Lanes::first for a put that only a
+//                              flush reports
 //   Endpoint::put              OneSided::begin_put makes a Stream of it
-//     up to 4 KiB              Packer::add_put copies it into the peer's open packet;
+//     `is_copied` (packer.h)   Packer::add_put copies it into the peer's open packet;
 //                              Sender::added decides whether that leaves now
-//     longer                   Sender::queue; `cut_next` makes packets whose payload stays in place
-//   Sender::transmit           as many packets as `departure_of` (departure.h) lets leave:
-//                              `put_on_wire`
+//     else                     Sender::queue; `cut_next` makes packets whose payload stays in place
+//   Sender::transmit           as many packets as `departure_of` (departure.h) lets leave, those
+//                              that were lost before new ones (`next_packet`): `put_on_wire`
 //   Burst::add                 seals a packet, and puts it with others of the call
 //   Sender::hand_over          Burst::send gives all to the Socket, before the lock is released
 //
+// What may not leave yet does in a later `transmit`: of Endpoint::poll (Sender::send_queued), or of
+// a call that adds something.
+//
 // At the peer, in Endpoint::poll:
 //
-//   Receiver::receive          datagrams from the Socket: `handle_datagram` asks `sender_of` whose
-//                              one is
-//   Receiver::handle_records   looks at all of it first (`inspect`), then takes it (`consume`):
-//                              Segments::at finds the memory that the bytes are copied to
-//   Acknowledgements           `owe`, and at the end of the poll `send_owed`
+//   Receiver::receive          what the Socket has: `handle_incoming` takes joined datagrams one by
+//                              one, and `handle_datagram` asks `sender_of` whose each is; those
+//                              that the path does not carry whole come in fragments, which
+//                              `handle_fragment` puts together
+//   Receiver::handle_records   looks at all of it first (`inspect`): Segments::at checks that the
+//                              memory is a segment's; then takes it (`consume`): the bytes are
+//                              copied there
+//   Acknowledgements           `owe`, and at the end of the poll `send_owed`, unless a datagram to
+//                              that peer has taken the acknowledgement along (`header_for`)
 //
 // And here again, in a poll:
 //
 //   Receiver::handle_acknowledgements
 //   Sender::acknowledged       `done_with` each packet that has arrived
 //   OneSided::arrived          of the last packet of the put: `finish` calls Host::complete
+//   Sender::find_losses        what others have overtaken is sent again; so is, after a while, what
+//                              nothing has acknowledged (Sender::look_at_timers)
+//
+// A message takes the same path but for its ends:
+//
+//   Conduit::buffer            optional, for the payload: Endpoint::buffer gives the client memory
+//                              of a packet (Packer::build)
+//   Conduit::send              Udp::send: Lanes::own, or Lanes::holder of such a payload
+//   Endpoint::send             Packer::add_message copies it into the open packet of its channel;
+//                              with a payload in a packet it is completed there (`add_built`);
+//                              `add_parts` cuts one that is larger than a datagram
+//   Sender::added              as for a put that is copied, and on from there
+//
+// At the peer:
+//
+//   Receiver::handle_records   `inspect`: ReceiveBuffers::may_hold decides if there is room for its
+//                              channel; else all of the datagram is refused, and comes again.
+//                              `consume`: the buffer is kept (`hold`), and the message is added to
+//                              the ArrivalQueue of its channel; one in parts, which `handle_part`
+//                              puts together, once its last has come
+//   Endpoint::deliver          in the same poll or a later one, replies first: Host::deliver gets
+//                              it where it lies; Receiver::release gives the buffer back
+//
+// And here again `done_with` gives the packet back (Packer::give_back).
 //
 // The channels do not block one another: each has packets of its own at the sender, its share of
 // receive buffers at the receiver, and a receiver that has no room for requests reports that, while
