@@ -74,11 +74,11 @@ struct Peer {
   std::size_t window = 0;        ///< what may be in flight, as its charge is counted there
   std::size_t first_window = 0;  ///< what may be, if it has granted nothing lately
   Time granted_at = 0;
-  std::uint32_t highest_ack = 0;  ///< of what it has acknowledged: older news are not its last
-  Time unheard_since = 0;         ///< the first timeout, if nothing was ever acknowledged
-  bool refuses_requests = false;
+  std::uint32_t highest_ack = 0;      ///< `next_expected` of the newest header that came from there
+  Time unheard_since = 0;             ///< the first timeout, if nothing was ever acknowledged
   Time progressed_at = 0;             ///< when something was acknowledged, or first sent, or probed
-  Time probe_at = 0;                  ///< when to try a request in spite of that
+  bool refuses_requests = false;      ///< as its newest header reports
+  Time probe_at = 0;                  ///< when to try a request although it refuses them
   std::uint32_t next_number[2] = {};  ///< of messages that are sent in parts
 
   // State of what comes from the peer.
@@ -90,7 +90,7 @@ struct Peer {
   std::uint32_t unanswered = 0;  ///< sequenced datagrams since the last one that went there
   std::size_t unanswered_charge = 0;
   bool answer_now = false;
-  bool kept_waiting = false;  ///< some of these, as this process did not poll
+  bool kept_waiting = false;  ///< some of these have waited, as this process did not poll
   bool was_stopped = false;   ///< the last datagram that went there refused requests
   bool is_gone = false;       ///< it has left
   ReceiveRoom::Share share;   ///< of this process's receive buffer

@@ -127,9 +127,7 @@ void Receiver::handle_datagram(const Header& header, const std::byte* rest,
   endpoint_.room.received_from(peer->share);
   if (place.congested) peer->congestion.marked();
   handle_acknowledgements(*peer, header, rest, rest_size, number == peer->freshness.newest(), now);
-  if ((header.flags & leaving) != 0) {
-    endpoint_.sender.forget(*peer);
-  }
+  if ((header.flags & leaving) != 0) endpoint_.sender.peer_left(*peer);
   if ((header.flags & sequenced) == 0) return;
 
   endpoint_.acknowledgements.owe(*peer);

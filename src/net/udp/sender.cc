@@ -262,7 +262,7 @@ void Sender::acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t
   });
 }
 
-void Sender::forget(Peer& peer) {
+void Sender::peer_left(Peer& peer) {
   hand_over();
   peer.is_gone = true;
   peer.unacknowledged.clear([&](Packet& packet) { done_with(peer, packet); });

@@ -83,7 +83,7 @@ class Sender {
   /// Packets that are not acknowledged are sent again soon, however often they were already.
   void shorten_waits() noexcept;
   /// The peer has left: all that was sent there, is queued or will be counts as arrived.
-  void forget(Peer& peer);
+  void peer_left(Peer& peer);
   /// This memory is about to go; nothing is read there any more.
   void forget(const Peers& peers, const Segments::Range& memory);
 
@@ -117,6 +117,7 @@ class Sender {
   /// The charge of a packet to the receiver's buffer, in bytes.
   std::uint32_t charge_of(const Peer& peer, std::size_t size) const noexcept;
   void done_with(Peer& peer, Packet& packet);
+  /// Completes what is queued, which is not sent any more.
   void drop_queued(Peer& peer);
   void find_overdue(Time now);
   void look_for_silence(Peer& peer, Time now);
