@@ -50,14 +50,12 @@ constexpr std::size_t at(Traffic traffic) noexcept {
 
 /// Makes a packet of the next `bytes` of a stream, which stay where they are.
 void cut_into(Packet& packet, Stream& stream, std::size_t bytes) noexcept {
-  const std::size_t left = stream.size - stream.cut - bytes;
-  const auto follows = static_cast<std::uint32_t>(std::min<std::size_t>(left, UINT32_MAX));
   std::byte* const record = packet.bytes() + sizeof(Header);
   if (stream.kind == Stream::put) {
-    const PutDetails details{stream.remote + stream.cut, stream.segment, follows, 0};
+    const PutDetails details{stream.remote + stream.cut, stream.segment, 0, 0};
     std::memcpy(write_record(record, RecordKind::put, bytes), &details, sizeof details);
   } else {
-    const GetDataDetails details{stream.cut, stream.get, follows, 0};
+    const GetDataDetails details{stream.cut, stream.get, 0, 0};
     std::memcpy(write_record(record, RecordKind::get_data, bytes), &details, sizeof details);
   }
   packet.traffic = Traffic::one_sided;
@@ -65,8 +63,8 @@ void cut_into(Packet& packet, Stream& stream, std::size_t bytes) noexcept {
   packet.payload = stream.local + stream.cut;
   packet.payload_size = static_cast<std::uint32_t>(bytes);
   packet.streams = &stream;
-  packet.urgent = left == 0 && stream.kind == Stream::put;
   stream.cut += bytes;
+  packet.urgent = stream.cut == stream.size && stream.kind == Stream::put;
   ++stream.packets;
 }
 
@@ -187,10 +185,8 @@ void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {
     if (packet.transmissions >= suspect_transmissions)
       endpoint_.paths.suspect(peer, packet.datagram_size(), now);
   }
-  const bool more = !peer.streams.empty() || peer.open[at(packet.traffic)] != nullptr;
   Header header = endpoint_.acknowledgements.header_for(
-      peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0) |
-                                      (more ? has_more : 0)));
+      peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0)));
   header.sequence = packet.sequence;
   endpoint_.burst.add(peer, packet, header, now);
   peer.pacing.sent(packet.charge);

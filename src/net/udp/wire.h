@@ -9,8 +9,9 @@
 // A receive buffer begins 8 bytes before a multiple of 16, and every record at such a place, so
 // that the data of each lies at a multiple of 16, as `Host::deliver` promises.
 //
-// Everything read here is data of unknown origin until `Seal::check` has accepted it, and is
-// checked even then: `Records` ends at what does not lie within the datagram.
+// Everything read here is data of unknown origin until its tag is found right
+// (Receiver::sender_of), and is checked even then: `Records` ends at what does not lie within the
+// datagram.
 
 #include <gex/plugin/conduit.h>
 
@@ -23,7 +24,6 @@ namespace gex::net::udp {
 enum HeaderFlag : std::uint8_t {
   sequenced = 1,        ///< has a sequence number and records
   acknowledge_now = 2,  ///< its sender waits for the acknowledgement
-  has_more = 4,         ///< more is queued than the window allows
   no_requests = 8,      ///< its sender has no room for requests now
   leaving = 16,         ///< the last datagram of its sender
   kept_waiting = 32,    ///< its sender did not poll for a while, and acknowledges some of that time
@@ -81,15 +81,15 @@ struct PartDetails {
 };
 struct PutDetails {
   std::uint64_t address;
-  std::uint32_t segment;     ///< a `SegmentKey`'s
-  std::uint32_t follows_of;  ///< of a long put: bytes that follow this record's, for prediction
-  std::uint64_t unused;
+  std::uint32_t segment;  ///< a `SegmentKey`'s
+  std::uint32_t unused;
+  std::uint64_t unused_too;
 };
 struct GetDataDetails {
   std::uint64_t offset;
-  std::uint32_t get;         ///< the number that the request gave it
-  std::uint32_t follows_of;  ///< as of a put
-  std::uint64_t unused;
+  std::uint32_t get;  ///< the number that the request gave it
+  std::uint32_t unused;
+  std::uint64_t unused_too;
 };
 /// Details of a get, which has no data.
 struct GetDetails {
