@@ -1,9 +1,9 @@
 #pragma once
 // A datagram that was built here, and the memory of all of them.
 //
-// A packet of messages holds copies of them, and so do small puts; a packet of a stream holds
-// header and record, and its payload stays in the memory that the operation named. Either is kept
-// until it has been acknowledged.
+// A packet of Slabs holds copies of messages, or of small puts and answers; a packet of a stream
+// holds header and record, and its payload stays in the memory that the operation named. Either is
+// kept until it has been acknowledged.
 //
 // A pool's memory is taken once, as addresses; a page of it is used once a packet is.
 //
@@ -54,7 +54,7 @@ struct alignas(cache_line) Packet {
   bool lost = false;               ///< to be sent again
   bool is_probe = false;           ///< see unacknowledged.h
   bool urgent = false;             ///< `acknowledge_now`
-  bool is_slab = false;            ///< of the pool of large ones
+  bool is_slab = false;            ///< of Slabs; else Sender's, of a stream
   /// Bytes before the header, a multiple of 16: of a message whose payload was built in here first.
   std::uint16_t front = 0;
 

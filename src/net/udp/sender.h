@@ -104,6 +104,8 @@ class Sender {
   void mark_busy(Peer& peer);
   void start_timer(Peer& peer, Time now);
   void shorten_wait(Peer& peer) noexcept;
+  /// The next packet of what is queued, in order of its traffic and streams last; null: nothing is,
+  /// or none may leave.
   Packet* next_packet(Peer& peer, Time now);
   /// Cuts the next packet off the peer's first stream; null: none may leave, or none is free.
   Packet* cut_next(Peer& peer, Time now);
@@ -113,6 +115,7 @@ class Sender {
     std::size_t charge;
   };
   Cut next_cut(const Peer& peer, const Stream& stream) const noexcept;
+  /// Sends it with this call's burst, for the first time or again.
   void put_on_wire(Peer& peer, Packet& packet, Time now);
   /// The charge of a packet to the receiver's buffer, in bytes.
   std::uint32_t charge_of(const Peer& peer, std::size_t size) const noexcept;
