@@ -7,7 +7,6 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "core/event.h"
-#include "core/memory_class.h"
 #include "core/team.h"
 #include "observe/in_call.h"
 
@@ -24,28 +23,6 @@ constexpr gex_Flags_t known_flags =
     GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN |
     GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
 
-/// Checked mode: the local memory of an endpoint with a segment of another kind than the host's
-/// lies in that segment, that of any other endpoint is the host's or a segment's.
-void require_own_kind(gex_EP_t endpoint, const void* local, std::size_t size, gex_Flags_t flags,
-                      const char* call) {
-  const gex_Segment_t own = endpoint->segment;
-  if (size == 0) return;
-  if (own == nullptr || own->kind == nullptr) {
-    const std::string what =
-        gex::has_other_kinds() ? gex::describe_unknown_memory(local) : std::string();
-    if (!what.empty())
-      fatal("%s: the local %zu bytes at %p are %s; make a segment of them first", call, size, local,
-            what.c_str());
-    return;
-  }
-  if ((flags & GEX_FLAG_SELF_SEG_OFFSET) == 0 && !own->contains(local, size))
-    fatal(
-        "%s: the local %zu bytes at %p are not in the segment of endpoint %u, which is memory of "
-        "%s "
-        "device %u; use an endpoint with host memory, or none, for other addresses",
-        call, size, local, unsigned{endpoint->index}, own->kind->name, own->kind->device);
-}
-
 enum class Local { buffer, value };
 
 template <Local local_is = Local::buffer, class AnyCall>
@@ -57,8 +34,8 @@ ResolvedTransfer check_and_resolve(const AnyCall& call, gex_TM_t tm, gex_Rank_t 
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_RMA,
                             name_of(call));
     gex::require_flags(flags, known_flags, name_of(call));
-    if (local_is == Local::buffer)
-      require_own_kind(gex::resolve(tm, rank).local_endpoint, local, size, flags, name_of(call));
+    if (local_is == Local::buffer && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0)
+      gex::rma::check_local(gex::resolve(tm, rank), local, size, call);
   }
   return gex::rma::resolve_transfer(tm, rank, local, remote, size, flags, call);
 }

@@ -7,7 +7,8 @@
 // gets and atomic operations of clients, and every copy between neighbors, leave it to what
 // follows. Where a kind of this process reaches the peer's memory, it copies by itself
 // (rma/by_kind.h); else messages carry the bytes, or the network where that has a key for the
-// segment. What messages carry is copied by `copy_memory` at both ends; all other code touches only
+// segment. The messages of puts and gets are filled and emptied by `begin_copy`
+// (rma/staging_buffer.h), payloads of active messages by `copy_memory`; all other code touches only
 // memory of the host.
 //
 // Which kind an address has is found without a lock: between the lowest and the highest address of

@@ -8,6 +8,7 @@
 #include "am/kept_outbound.h"
 #include "am/token.h"
 #include "base/error.h"
+#include "core/memory.h"
 #include "core/thread.h"
 #include "observe/restricted.h"
 #include "rma/messages.h"
@@ -43,7 +44,8 @@ ResolvedTransfer transfer_to(const Target& peer, const PublishedSegment& segment
                             .peer = peer,
                             .local = const_cast<void*>(message.payload),
                             .remote = reinterpret_cast<std::uintptr_t>(message.destination),
-                            .size = message.size};
+                            .size = message.size,
+                            .local_kind = kind_at(message.payload)};
   choose_way(transfer, segment, transfer.size);
   return transfer;
 }

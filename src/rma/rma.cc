@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "core/initiate.h"
 #include "core/memory.h"
+#include "core/memory_class.h"
 #include "core/process.h"
 #include "core/team.h"
 #include "observe/restricted.h"
@@ -29,9 +30,8 @@ bool more_than_one(gex_Flags_t bits) noexcept {
 }
 
 /// Checks what the caller asserts or must obey, in checked mode.
-void check(const ResolvedTransfer& transfer, const PublishedSegment& segment, gex_Flags_t flags,
-           Call which) noexcept {
-  const char* const call = name_of(which);
+void check(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
+  const char* const call = name_of(transfer.call);
   if (more_than_one(flags & self_flags)) fatal("%s: more than one SELF_SEG flag", call);
   if (more_than_one(flags & peer_flags)) fatal("%s: more than one PEER_SEG flag", call);
   if ((flags & GEX_FLAG_PEER_NEVER_SELF) != 0 && transfer.peer.jobrank == gex_proc_.jobrank)
@@ -40,10 +40,7 @@ void check(const ResolvedTransfer& transfer, const PublishedSegment& segment, ge
       process().neighborhood.contains(transfer.peer.jobrank))
     fatal("%s: GEX_FLAG_PEER_NEVER_NBRHD, but rank %u is in this process's neighborhood", call,
           transfer.peer.jobrank);
-  if (transfer.size != 0 && !segment.contains(transfer.remote, transfer.size))
-    fatal("%s: %zu bytes at %p are not in the bound segment of rank %u (%zu bytes at %p)", call,
-          transfer.size, reinterpret_cast<void*>(transfer.remote), transfer.peer.jobrank,
-          static_cast<std::size_t>(segment.size), reinterpret_cast<void*>(segment.owner_address));
+  check_remote(transfer.peer, transfer.remote, transfer.size, transfer.call);
   if (transfer.local == nullptr && transfer.size != 0) fatal("%s: the local address is null", call);
   // SELF_SEG_SOME is about all segments of this process, which may adjoin one another.
   const bool in_own_segment = (flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET)) != 0;
@@ -155,8 +152,9 @@ ResolvedTransfer resolve_transfer(const Target& peer, const void* local, void* r
     transfer.local =
         peer.local_endpoint->segment->address + reinterpret_cast<std::uintptr_t>(local);
   if ((flags & GEX_FLAG_PEER_SEG_OFFSET) != 0) transfer.remote += segment.owner_address;
+  transfer.local_kind = kind_at(transfer.local);
   if (checked()) [[unlikely]]
-    check(transfer, segment, flags, call);
+    check(transfer, flags);
   choose_way_inside(transfer, segment, size);
   report(transfer, size);
   return transfer;
@@ -171,10 +169,38 @@ ResolvedTransfer resolve_ranges(const Target& peer, const LocalRange& local, std
   range.size = size;
   range.local = local.begin;
   range.remote = remote;
+  range.local_kind = local.kind;
   if (checked()) [[unlikely]]
-    check(range, segment, 0, call);
+    check(range, 0);
   choose_way_inside(range, segment, local.bytes);
   return range;
+}
+
+void check_remote(const Target& peer, std::uintptr_t remote, std::size_t size, Call call) noexcept {
+  const PublishedSegment segment = peer.segment();
+  if (size != 0 && !segment.contains(remote, size))
+    fatal("%s: %zu bytes at %p are not in the bound segment of rank %u (%zu bytes at %p)",
+          name_of(call), size, reinterpret_cast<void*>(remote), peer.jobrank,
+          static_cast<std::size_t>(segment.size), reinterpret_cast<void*>(segment.owner_address));
+}
+
+void check_local(const Target& peer, const void* local, std::size_t size, Call call) noexcept {
+  const gex_Segment_t own = peer.local_endpoint->segment;
+  if (size == 0) return;
+  if (own == nullptr || own->kind == nullptr) {
+    const std::string what = has_other_kinds() ? describe_unknown_memory(local) : std::string();
+    if (!what.empty())
+      fatal("%s: the local %zu bytes at %p are %s; make a segment of them first", name_of(call),
+            size, local, what.c_str());
+    return;
+  }
+  if (!own->contains(local, size))
+    fatal(
+        "%s: the local %zu bytes at %p are not in the segment of endpoint %u, which is memory of "
+        "%s "
+        "device %u; use an endpoint with host memory, or none, for other addresses",
+        name_of(call), size, local, unsigned{peer.local_endpoint->index}, own->kind->name,
+        own->kind->device);
 }
 
 void report(const ResolvedTransfer& transfer, std::size_t bytes) noexcept {

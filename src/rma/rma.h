@@ -48,11 +48,19 @@ inline ResolvedTransfer resolve_transfer(gex_TM_t tm, gex_Rank_t rank, const voi
 struct LocalRange {
   void* begin;
   std::size_t bytes;
+  const MemoryKind* kind;  ///< null: all that it touches is memory of the host
 };
 /// Resolves a non-contiguous transfer, of whose remote side `size` bytes from `remote` on are the
 /// range, and chooses a way for it. Its caller may decide for another one, and reports it.
 ResolvedTransfer resolve_ranges(const Target& peer, const LocalRange& local, std::uintptr_t remote,
                                 std::size_t size, Call call) noexcept;
+/// Checked mode: ends the job if a part of a transfer does not lie in the peer's segment.
+void check_remote(const Target& peer, std::uintptr_t remote, std::size_t size, Call call) noexcept;
+/// Checked mode: ends the job unless the local memory of an endpoint with a segment of another kind
+/// than the host's lies in that segment, and that of any other endpoint is the host's or a
+/// segment's.
+void check_local(const Target& peer, const void* local, std::size_t size, Call call) noexcept;
+
 /// Reports a transfer of so many bytes to the trace, with the way on which it goes.
 void report(const ResolvedTransfer& transfer, std::size_t bytes) noexcept;
 

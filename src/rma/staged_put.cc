@@ -12,8 +12,6 @@ namespace gex::rma {
 
 namespace {
 
-/// Parts of one put that are copied, or wait to be sent, at a time.
-constexpr std::size_t max_parts_ahead = 8;
 /// A put from a device.
 struct StagedPut final : am::DeferredSend {
   StagedPut(const ResolvedTransfer& put, const MemoryKind& its_kind,
@@ -35,7 +33,7 @@ struct StagedPut final : am::DeferredSend {
 
  private:
   void begin_copies() noexcept {
-    while (begun < transfer.size && parts.size() < max_parts_ahead) {
+    while (begun < transfer.size && parts.size() < max_staged_ahead) {
       std::unique_ptr<StagingBuffer> part = StagingBuffer::of(kind, /*may_wait=*/true);
       if (part == nullptr) return;
       const std::size_t size = part_size(transfer, begun);

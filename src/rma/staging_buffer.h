@@ -13,6 +13,9 @@
 
 namespace gex::rma {
 
+/// So many buffers of one transfer are copied to, or wait for room, at a time.
+inline constexpr std::size_t max_staged_ahead = 8;
+
 class StagingBuffer {
  public:
   /// A buffer of max_medium_payload bytes. `may_wait`: null rather than one that is allocated for

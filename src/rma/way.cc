@@ -9,7 +9,8 @@ namespace gex::rma {
 
 namespace {
 
-/// Finds the kind whose copies reach both sides, and returns true if there is one.
+/// Finds the kind whose copies reach both sides, and has it pin those of the host. Returns true if
+/// there is one.
 bool choose_kind(ResolvedTransfer& transfer, const PublishedSegment& segment,
                  std::size_t local_size) noexcept {
   const MemoryKind* const here = transfer.local_kind;
@@ -43,7 +44,6 @@ bool is_local_reached(const ResolvedTransfer& transfer, std::size_t local_size) 
 
 bool choose_way(ResolvedTransfer& transfer, const PublishedSegment& segment,
                 std::size_t local_size) noexcept {
-  transfer.local_kind = kind_at(transfer.local);
   if (!segment.contains(transfer.remote, transfer.size)) [[unlikely]]
     return false;
   transfer.mapped = segment.mapped_at(transfer.remote, transfer.size);

@@ -8,9 +8,10 @@
 namespace gex::rma {
 
 /// Chooses the way of a transfer whose peer has bound `segment`, of several that are possible the
-/// first in the order of `Way`, and fills in what it needs. `local_size`: the bytes of the local
-/// side; `transfer.size` is that of the remote one. Returns false if the remote side does not lie
-/// in the segment: then messages carry the transfer, and its owner checks.
+/// first in the order of `Way`, and fills in what it needs; `Way::kind` has both sides pinned.
+/// Requires all members above `way`. `local_size`: the bytes of the local side; `transfer.size` is
+/// that of the remote one. Returns false if the remote side does not lie in the segment: then
+/// messages carry the transfer, and its owner checks.
 bool choose_way(ResolvedTransfer& transfer, const PublishedSegment& segment,
                 std::size_t local_size) noexcept;
 

@@ -39,11 +39,11 @@ void write(std::byte* out, const Value& value) noexcept {
   std::memcpy(out, &value, sizeof value);
 }
 
-/// The bytes of a part that begins at the cursor: whole elements where it can be.
-std::size_t part_bytes(const Shape& shape, const Cursor& cursor, std::size_t elements_in_reach,
+/// The bytes of a part that begins at the cursor: whole elements where it can be, of the next
+/// `elements` that one description can be of.
+std::size_t part_bytes(const Shape& shape, const Cursor& cursor, std::size_t elements,
                        std::size_t bytes, const Room& room, std::size_t described) noexcept {
-  const std::size_t left =
-      (elements_in_reach - cursor.block % elements_in_reach) * shape.element - cursor.offset;
+  const std::size_t left = (elements - cursor.block % elements) * shape.element - cursor.offset;
   const std::size_t limit =
       std::min({bytes, left, room.data, room.both - std::min(described, room.both)});
   if (cursor.offset != 0) return std::min(limit, shape.element - cursor.offset);
@@ -117,11 +117,11 @@ std::size_t max_description_bytes(const BlockList& region) noexcept {
 Part describe(const StridedRegion& region, Cursor& cursor, std::size_t bytes, const Room& room,
               std::byte* out) noexcept {
   const Shape& shape = *region.shape;
-  std::size_t reach = 1;
+  std::size_t elements = 1;
   for (unsigned i = 0; i < std::min(shape.dims, max_described_dims); ++i)
-    reach *= shape.dim[i].count;
+    elements *= shape.dim[i].count;
   const std::size_t data =
-      part_bytes(shape, cursor, reach, bytes, room, max_description_bytes(region));
+      part_bytes(shape, cursor, elements, bytes, room, max_description_bytes(region));
 
   // The dimensions that the part spans; its index in the others is constant.
   const std::size_t last = cursor.block + (cursor.offset + data - 1) / shape.element;

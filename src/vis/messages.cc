@@ -20,7 +20,7 @@
 #include "rma/staging_buffer.h"
 #include "vis/by_kind.h"
 #include "vis/description.h"
-#include "vis/message_injection.h"
+#include "vis/message_series.h"
 #include "vis/peer_completion.h"
 #include "vis/region_copy.h"
 
@@ -31,11 +31,11 @@ namespace {
 using am::Packed;
 using am::Wide;
 
-constinit am::Internal put_message{"strided put"};
-constinit am::Internal put_with_notice_message{"strided put with notice",
+constinit am::Internal put_message{"non-contiguous put"};
+constinit am::Internal put_with_notice_message{"non-contiguous put with notice",
                                                am::Internal::runs_client_code};
-constinit am::Internal get_message{"strided get"};
-constinit am::Internal data_message{"data of a strided get"};
+constinit am::Internal get_message{"non-contiguous get"};
+constinit am::Internal data_message{"data of a non-contiguous get"};
 
 struct Put {
   Wide target;
@@ -49,14 +49,6 @@ struct PutWithNotice {
   std::uint32_t handler_and_size;
 };
 
-/// The kind of memory that an end of this process's lies in; null: the host's.
-const MemoryKind* kind_of(const StridedRegion& local) noexcept {
-  return kind_at(local.first);
-}
-const MemoryKind* kind_of(const BlockList& local) noexcept {
-  return kind_at(local.first_address());
-}
-
 /// The record of a get until its last reply: its own end, with a copy of the shape.
 struct PendingGet {
   CompletionTarget target;
@@ -67,12 +59,14 @@ struct PendingGet {
   BlockList list{nullptr, 0};
   Shape shape;
 
-  PendingGet(const StridedRegion& region, CompletionTarget completed) noexcept
-      : target(completed), kind(kind_of(region)), first(region.first) {
+  PendingGet(const StridedRegion& region, const MemoryKind* its_kind,
+             CompletionTarget completed) noexcept
+      : target(completed), kind(its_kind), first(region.first) {
     copy_shape(shape, *region.shape);
   }
-  PendingGet(const BlockList& region, CompletionTarget completed) noexcept
-      : target(completed), kind(kind_of(region)), list(region) {}
+  PendingGet(const BlockList& region, const MemoryKind* its_kind,
+             CompletionTarget completed) noexcept
+      : target(completed), kind(its_kind), list(region) {}
 
   void unpack(Cursor cursor, std::size_t bytes, const std::byte* from) const noexcept {
     if (first != nullptr)
@@ -259,23 +253,23 @@ void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t siz
 }  // namespace
 
 template <class Region>
-Injected put_packed(const Recipient& recipient, const Region& remote, const Region& local,
-                    std::size_t bytes, const PeerCompletion& notice,
-                    const Targets& targets) noexcept {
-  const MemoryKind* const kind = kind_of(local);
-  const bool notifies = notice.handler != 0;
+Injected put_packed(const Resolved& transfer, const Region& remote, const Region& local,
+                    const PeerCompletion& notice, const Targets& targets) noexcept {
+  const Target& peer = transfer.range.peer;
+  const MemoryKind* const kind = transfer.range.local_kind;
+  const bool notifies = notice.is_set();
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
-  const std::size_t limit = am::max_medium(recipient.peer.jobrank) - notice_bytes;
+  const std::size_t limit = am::max_medium(peer.jobrank) - notice_bytes;
   const std::size_t max_description = max_description_bytes(remote);
-  MessageInjection messages =
-      notifies
-          ? MessageInjection(recipient, put_with_notice_message, am::arguments_of<PutWithNotice>)
-          : MessageInjection(recipient, put_message, am::arguments_of<Put>);
+  MessageSeries messages =
+      notifies ? MessageSeries(peer, transfer.immediate, put_with_notice_message,
+                               am::arguments_of<PutWithNotice>)
+               : MessageSeries(peer, transfer.immediate, put_message, am::arguments_of<Put>);
   Cursor at_remote;
   Cursor at_local;
   std::uint32_t parts = 0;
-  for (std::size_t left = bytes; left != 0; ++parts) {
+  for (std::size_t left = transfer.bytes; left != 0; ++parts) {
     const std::size_t room =
         max_description < limit ? std::min(limit - max_description, left) + max_description : limit;
     rma::StagingBuffer* const staged = kind != nullptr ? &messages.begin_staged(*kind) : nullptr;
@@ -294,7 +288,7 @@ Injected put_packed(const Recipient& recipient, const Region& remote, const Regi
         PutWithNotice{{Wide(targets.done), static_cast<std::uint32_t>(part.layout),
                        static_cast<std::uint32_t>(part.entries)},
                       number,
-                      bytes,
+                      transfer.bytes,
                       static_cast<std::uint32_t>(notice.handler | notice.size << 8)});
     const std::size_t size = notice_bytes + part.description_bytes + part.data_bytes;
     if (staged != nullptr)
@@ -307,17 +301,18 @@ Injected put_packed(const Recipient& recipient, const Region& remote, const Regi
 }
 
 template <class Region>
-Injected get_packed(const Recipient& recipient, const Region& remote, const Region& local,
-                    std::size_t bytes, CompletionTarget target) noexcept {
-  const std::size_t limit = am::max_medium(recipient.peer.jobrank);
+Injected get_packed(const Resolved& transfer, const Region& remote, const Region& local,
+                    CompletionTarget target) noexcept {
+  const Target& peer = transfer.range.peer;
+  const std::size_t limit = am::max_medium(peer.jobrank);
   const std::size_t room = std::min(limit, max_description_bytes(remote));
-  auto* pending = new (std::nothrow) PendingGet(local, target);
+  auto* pending = new (std::nothrow) PendingGet(local, transfer.range.local_kind, target);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
-  MessageInjection messages(recipient, get_message, am::arguments_of<Get>);
+  MessageSeries messages(peer, transfer.immediate, get_message, am::arguments_of<Get>);
   Cursor at_remote;
   Cursor at_local;
   std::uint32_t parts = 0;
-  for (std::size_t left = bytes; left != 0; ++parts) {
+  for (std::size_t left = transfer.bytes; left != 0; ++parts) {
     std::byte* out = messages.begin(room);
     if (out == nullptr) break;
     const Part part = describe(remote, at_remote, left, {room, limit, room + limit}, out);
@@ -338,13 +333,13 @@ Injected get_packed(const Recipient& recipient, const Region& remote, const Regi
   return {parts};
 }
 
-template Injected put_packed(const Recipient&, const StridedRegion&, const StridedRegion&,
-                             std::size_t, const PeerCompletion&, const Targets&) noexcept;
-template Injected put_packed(const Recipient&, const BlockList&, const BlockList&, std::size_t,
+template Injected put_packed(const Resolved&, const StridedRegion&, const StridedRegion&,
                              const PeerCompletion&, const Targets&) noexcept;
-template Injected get_packed(const Recipient&, const StridedRegion&, const StridedRegion&,
-                             std::size_t, CompletionTarget) noexcept;
-template Injected get_packed(const Recipient&, const BlockList&, const BlockList&, std::size_t,
+template Injected put_packed(const Resolved&, const BlockList&, const BlockList&,
+                             const PeerCompletion&, const Targets&) noexcept;
+template Injected get_packed(const Resolved&, const StridedRegion&, const StridedRegion&,
+                             CompletionTarget) noexcept;
+template Injected get_packed(const Resolved&, const BlockList&, const BlockList&,
                              CompletionTarget) noexcept;
 
 void start_messages() {

@@ -1,5 +1,6 @@
 #pragma once
-// Non-contiguous put and get made of messages, for peers whose memory is not mapped.
+// Non-contiguous put and get made of messages, for what neither copies nor the network carry
+// (vis.cc, narrow_way).
 //
 // A put is packed into negotiated-payload messages, each the description of a part of the peer's
 // region and that part's data, and each replied to when the data is written. A get requests parts
@@ -13,25 +14,24 @@
 #include <cstdint>
 
 #include "core/initiate.h"
-#include "vis/message_injection.h"
 #include "vis/peer_completion.h"
 #include "vis/region.h"
+#include "vis/resolved.h"
 
 namespace gex::vis {
 
 // `Region` is StridedRegion or BlockList.
 
-/// Injects a whole transfer of `bytes`, more than 0. Returns the number of its parts, each of which
+/// Injects a whole transfer, of more than 0 bytes. Returns the number of its parts, each of which
 /// completes its target when it is done; `not_injected` if the transfer is immediate and the first
-/// part found no room (message_injection.h). A put's payload has been copied when this returns
+/// part found no room (message_series.h). A put's payload has been copied when this returns
 /// unless it comes from a device, and so has a shape; the lists of a get are read until it is done.
 template <class Region>
-Injected put_packed(const Recipient& recipient, const Region& remote, const Region& local,
-                    std::size_t bytes, const PeerCompletion& notice,
-                    const Targets& targets) noexcept;
+Injected put_packed(const Resolved& transfer, const Region& remote, const Region& local,
+                    const PeerCompletion& notice, const Targets& targets) noexcept;
 template <class Region>
-Injected get_packed(const Recipient& recipient, const Region& remote, const Region& local,
-                    std::size_t bytes, CompletionTarget target) noexcept;
+Injected get_packed(const Resolved& transfer, const Region& remote, const Region& local,
+                    CompletionTarget target) noexcept;
 
 /// Start-up only.
 void start_messages();

@@ -7,7 +7,6 @@
 #include "am/deferred_send.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "core/memory.h"
 #include "core/process.h"
 #include "rma/injection.h"
 #include "vis/pieces.h"
@@ -31,23 +30,10 @@ PieceLimits limits() noexcept {
           network.max_transfer};
 }
 
-/// Returns true if no part of a local region is in a segment of another kind than the host's.
-bool is_on_host(const StridedRegion& region) noexcept {
-  Extent extent;
-  return extent_of(*region.shape, region.end, extent) &&
-         is_host_memory(region.first + extent.start, extent.bytes);
-}
-bool is_on_host(const BlockList& list) noexcept {
-  for (std::size_t i = 0; i < list.count(); ++i)
-    if (!is_host_memory(list.address(i), list.length(i))) return false;
-  return true;
-}
-
 /// A transfer that is injected operation by operation, each of some pieces.
 template <class Region>
 struct PieceInjection {
-  Op put_or_get;
-  const void* key;  ///< the network's, of the segment
+  Resolved transfer;
   Targets targets;
   Region remote;
   Region local;
@@ -58,26 +44,24 @@ struct PieceInjection {
   bool flushed = false;
   std::uint32_t operations = 0;  ///< injected
 
-  PieceInjection(const Op& op, const void* key_of_segment, const Region& remote_region,
-                 const Region& local_region, const Targets& completed) noexcept
-      : put_or_get(op),
-        key(key_of_segment),
+  PieceInjection(const Resolved& resolved, const Region& remote_region, const Region& local_region,
+                 const Targets& completed) noexcept
+      : transfer(resolved),
         targets(completed),
         remote(remote_region),
         local(local_region),
-        cut{limits(), op.bytes},
-        flushes(is_put() && completed.local_done == nullptr &&
-                process().conduit->flush != nullptr && count_operations(remote, local, cut) > 1) {}
+        cut{limits(), resolved.bytes},
+        flushes(resolved.is_put && completed.local_done == nullptr &&
+                process().conduit->flush != nullptr && resolved.operations > 1) {}
 
-  bool is_put() const noexcept { return put_or_get.kind == OpKind::put; }
   bool has_begun() const noexcept { return operations != 0; }
   bool is_whole() const noexcept { return cut.left == 0 && (flushed || !flushes); }
-  const Op& op() const noexcept { return put_or_get; }
+  Op op() const noexcept { return transfer.op(); }
 
   bool inject_next() noexcept {
     const net::Conduit& conduit = *process().conduit;
     if (cut.left == 0) {
-      flushed = conduit.flush(put_or_get.peer, targets.done) == net::sent;
+      flushed = conduit.flush(transfer.range.peer.jobrank, targets.done) == net::sent;
       return flushed;
     }
     Pieces pieces;
@@ -89,17 +73,18 @@ struct PieceInjection {
   }
 
   bool inject(const net::Conduit& conduit, const Pieces& pieces) const noexcept {
-    const net::Remote at{put_or_get.peer, key, pieces.remote[0].address};
+    const net::Remote at{transfer.range.peer.jobrank, transfer.range.key, pieces.remote[0].address};
     void* const done = flushes ? nullptr : targets.done;
     if (pieces.remote_count == 1 && pieces.local_count == 1) {
       void* const data = pieces.local[0].data;
-      return (is_put() ? conduit.put(&at, data, pieces.bytes, done, targets.local_done)
-                       : conduit.get(&at, data, pieces.bytes, done)) == net::sent;
+      return (transfer.is_put ? conduit.put(&at, data, pieces.bytes, done, targets.local_done)
+                              : conduit.get(&at, data, pieces.bytes, done)) == net::sent;
     }
-    return (is_put() ? conduit.put_pieces(&at, pieces.remote, pieces.remote_count, pieces.local,
-                                          pieces.local_count, done, targets.local_done)
-                     : conduit.get_pieces(&at, pieces.remote, pieces.remote_count, pieces.local,
-                                          pieces.local_count, done)) == net::sent;
+    return (transfer.is_put
+                ? conduit.put_pieces(&at, pieces.remote, pieces.remote_count, pieces.local,
+                                     pieces.local_count, done, targets.local_done)
+                : conduit.get_pieces(&at, pieces.remote, pieces.remote_count, pieces.local,
+                                     pieces.local_count, done)) == net::sent;
   }
 
   /// How many parts of the transfer complete targets.
@@ -131,32 +116,32 @@ struct WithOwnShape final : rma::DeferredInjection<PieceInjection<Region>> {
 }  // namespace
 
 template <class Region>
-bool suits_network(const Region& remote, const Region& local, std::size_t bytes,
-                   std::size_t message) noexcept {
-  if (policy == Policy::never) return false;
-  // A put of one piece may be from memory of a device, one of several may not
-  // (Conduit::put_pieces).
-  if (has_other_kinds() && !is_on_host(local)) return false;
-  if (policy == Policy::always) return true;
-  const std::size_t messages = (bytes + message - 1) / message;
-  return count_operations(remote, local, {limits(), bytes}) <= 2 * messages;
+std::size_t native_operations(const Region& remote, const Region& local,
+                              std::size_t bytes) noexcept {
+  return count_operations(remote, local, {limits(), bytes});
+}
+
+bool suits_network(std::size_t operations, std::size_t bytes, std::size_t message_bytes) noexcept {
+  if (policy != Policy::automatic) return policy == Policy::always;
+  const std::size_t messages = (bytes + message_bytes - 1) / message_bytes;
+  return operations <= 2 * messages;
 }
 
 template <class Region>
-Injected inject_native(const Op& op, const void* key, const Region& remote, const Region& local,
-                       const Targets& targets, bool immediate) noexcept {
-  PieceInjection<Region> injection(op, key, remote, local, targets);
-  if (!rma::inject_all<WithOwnShape<Region>>(injection, immediate)) return not_injected;
-  return {injection.parts(), /*source_in_use=*/injection.is_put()};
+Injected inject_native(const Resolved& transfer, const Region& remote, const Region& local,
+                       const Targets& targets) noexcept {
+  PieceInjection<Region> injection(transfer, remote, local, targets);
+  if (!rma::inject_all<WithOwnShape<Region>>(injection, transfer.immediate)) return not_injected;
+  return {injection.parts(), /*source_in_use=*/transfer.is_put};
 }
 
-template bool suits_network(const StridedRegion&, const StridedRegion&, std::size_t,
-                            std::size_t) noexcept;
-template bool suits_network(const BlockList&, const BlockList&, std::size_t, std::size_t) noexcept;
-template Injected inject_native(const Op&, const void*, const StridedRegion&, const StridedRegion&,
-                                const Targets&, bool) noexcept;
-template Injected inject_native(const Op&, const void*, const BlockList&, const BlockList&,
-                                const Targets&, bool) noexcept;
+template std::size_t native_operations(const StridedRegion&, const StridedRegion&,
+                                       std::size_t) noexcept;
+template std::size_t native_operations(const BlockList&, const BlockList&, std::size_t) noexcept;
+template Injected inject_native(const Resolved&, const StridedRegion&, const StridedRegion&,
+                                const Targets&) noexcept;
+template Injected inject_native(const Resolved&, const BlockList&, const BlockList&,
+                                const Targets&) noexcept;
 
 void start_native() {
   const std::string text = env::text(env::Variable::vis_pieces);

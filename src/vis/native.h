@@ -11,24 +11,28 @@
 
 #include "core/initiate.h"
 #include "vis/region.h"
+#include "vis/resolved.h"
 
 namespace gex::vis {
 
 // `Region` is StridedRegion or BlockList.
 
-/// Returns true if the network, which reaches the peer's memory, is to carry a transfer of `bytes`
-/// between these regions. `message`: how many bytes one message would carry.
+/// Lower bound of the operations of the network that a transfer of `bytes` takes.
 template <class Region>
-bool suits_network(const Region& remote, const Region& local, std::size_t bytes,
-                   std::size_t message) noexcept;
+std::size_t native_operations(const Region& remote, const Region& local,
+                              std::size_t bytes) noexcept;
 
-/// Injects a whole transfer, which `op` describes, waiting for room, polling. `key`: the network's,
-/// of the peer's segment. If `immediate`, injects nothing if the first operation finds no room;
-/// later operations that find none are deferred to polls. The source of a put is in use after this.
-/// A shape is copied, lists are read until the transfer is complete.
+/// Returns true if the network, which reaches the peer's memory, is to carry a transfer that takes
+/// it so many operations. `message_bytes`: how many one message would carry.
+bool suits_network(std::size_t operations, std::size_t bytes, std::size_t message_bytes) noexcept;
+
+/// Injects a whole transfer, waiting for room, polling. If that is immediate, injects nothing if
+/// the first operation finds no room; later operations that find none are deferred to polls. The
+/// source of a put is in use after this. A shape is copied, lists are read until the transfer is
+/// complete.
 template <class Region>
-Injected inject_native(const Op& op, const void* key, const Region& remote, const Region& local,
-                       const Targets& targets, bool immediate) noexcept;
+Injected inject_native(const Resolved& transfer, const Region& remote, const Region& local,
+                       const Targets& targets) noexcept;
 
 /// Reads GEX_VIS_PIECES; start-up only.
 void start_native();

@@ -19,7 +19,8 @@ namespace gex::vis {
 
 namespace {
 
-constinit am::Internal notice_message{"notice of a strided put", am::Internal::runs_client_code};
+constinit am::Internal notice_message{"notice of a non-contiguous put",
+                                      am::Internal::runs_client_code};
 
 using CompletionSlot = Slot<ThreadRecord, ThreadSlot::peer_completion, PeerCompletion>;
 
@@ -77,7 +78,7 @@ PeerCompletion take_armed() noexcept {
 
 bool is_armed() noexcept {
   const PeerCompletion* const armed = CompletionSlot::of(this_thread());
-  return armed != nullptr && armed->handler != 0;
+  return armed != nullptr && armed->is_set();
 }
 
 void send_notice(const Target& peer, const PeerCompletion& notice) noexcept {

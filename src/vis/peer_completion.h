@@ -23,6 +23,8 @@ struct PeerCompletion {
   gex_AM_Index_t handler = 0;
   const void* payload = nullptr;
   std::size_t size = 0;
+
+  bool is_set() const noexcept { return handler != 0; }
 };
 
 /// Arms the calling thread; handler 0 disarms it.

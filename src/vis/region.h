@@ -49,13 +49,6 @@ class BlockList {
     return is_indexed() ? length_ : blocks_[i].gex_len;
   }
 
-  /// The address of the first block that is not empty, of which there is one.
-  std::byte* first_address() const noexcept {
-    std::size_t i = 0;
-    while (length(i) == 0) ++i;
-    return address(i);
-  }
-
   /// Bytes of all blocks; false if they are more than can be counted.
   bool total(std::size_t& bytes) const noexcept {
     if (is_indexed()) return !__builtin_mul_overflow(count_, length_, &bytes);

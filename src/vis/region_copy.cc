@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/memory.h"
 #include "vis/packers.h"
 #include "vis/walk.h"
 
@@ -12,17 +11,13 @@ namespace gex::vis {
 namespace {
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  if (has_other_kinds()) [[unlikely]]
-    return copy_memory(to, from, bytes);
   with_block(bytes, [=](auto block) noexcept { block.copy(to, from); });
 }
 
-/// Whole blocks of one length in host memory, from the cursor on: how many of them the next `bytes`
-/// are.
+/// Whole blocks of one length, from the cursor on: how many of them the next `bytes` are.
 std::size_t equal_blocks(const BlockList& region, const Cursor& cursor,
                          std::size_t bytes) noexcept {
-  if (!region.is_indexed() || cursor.offset != 0 || region.length() == 0 || has_other_kinds())
-    return 0;
+  if (!region.is_indexed() || cursor.offset != 0 || region.length() == 0) return 0;
   return bytes / region.length();
 }
 
@@ -97,7 +92,7 @@ void scatter(const BlockList& region, Cursor& cursor, std::size_t bytes,
 
 void copy_lists(const BlockList& to, std::ptrdiff_t to_shift, const BlockList& from,
                 std::ptrdiff_t from_shift) noexcept {
-  if (to.is_indexed() && from.is_indexed() && to.length() == from.length() && !has_other_kinds()) {
+  if (to.is_indexed() && from.is_indexed() && to.length() == from.length()) {
     with_block(to.length(), [=, to_list = to.addresses(), from_list = from.addresses(),
                              count = to.count()](auto block) noexcept {
 #pragma GCC unroll 4

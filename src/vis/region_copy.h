@@ -1,5 +1,6 @@
 #pragma once
-// Copies between a region of a transfer and contiguous memory, or another region.
+// Copies by this processor between a region of a transfer and contiguous memory, or another region:
+// all is memory of the host.
 
 #include <cstddef>
 

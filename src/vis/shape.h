@@ -67,11 +67,11 @@ inline bool extent_of(const Shape& shape, End end, Extent& extent) noexcept {
   std::ptrdiff_t low = 0;
   std::ptrdiff_t high = 0;
   for (unsigned i = 0; i < shape.dims; ++i) {
-    std::ptrdiff_t reach = 0;
-    if (__builtin_mul_overflow(shape.dim[i].stride[end], shape.dim[i].count - 1, &reach))
+    std::ptrdiff_t span = 0;
+    if (__builtin_mul_overflow(shape.dim[i].stride[end], shape.dim[i].count - 1, &span))
       return false;
-    const bool fits = reach < 0 ? !__builtin_add_overflow(low, reach, &low)
-                                : !__builtin_add_overflow(high, reach, &high);
+    const bool fits = span < 0 ? !__builtin_add_overflow(low, span, &low)
+                               : !__builtin_add_overflow(high, span, &high);
     if (!fits) return false;
   }
   extent.start = low;

@@ -6,6 +6,7 @@
 #include "am/limits.h"
 #include "base/error.h"
 #include "core/initiate.h"
+#include "core/memory.h"
 #include "core/process.h"
 #include "core/team.h"
 #include "observe/restricted.h"
@@ -16,6 +17,7 @@
 #include "vis/packers.h"
 #include "vis/peer_completion.h"
 #include "vis/region_copy.h"
+#include "vis/resolved.h"
 #include "vis/shape.h"
 
 namespace gex::vis {
@@ -41,13 +43,13 @@ PeerCompletion take_notice(const VisRequest& request) noexcept {
 
 /// Ends an operation that was completed within its call.
 Initiated done_at_once(const Target& peer, const PeerCompletion& notice) noexcept {
-  if (notice.handler != 0) send_notice(peer, notice);
+  if (notice.is_set()) send_notice(peer, notice);
   return {};
 }
 
 /// Ends an operation that moves nothing, whose team and rank may be invalid.
 Initiated nothing_to_do(const VisRequest& request, const PeerCompletion& notice) noexcept {
-  if (notice.handler == 0 || request.tm == GEX_TM_INVALID) return {};
+  if (!notice.is_set() || request.tm == GEX_TM_INVALID) return {};
   const gex_Rank_t ranks =
       GEX_IS_PAIR_(request.tm) ? gex_proc_.jobsize : Team::from(request.tm).size;
   if (request.rank >= ranks) return {};
@@ -95,24 +97,33 @@ Bounds bounds_of(const BlockList& list) noexcept {
   return bounds;
 }
 
-/// A strided transfer whose peer's memory begins at `lowest`.
-struct StridedTransfer {
+/// The kind of the first block that is not memory of the host; null: all are.
+const MemoryKind* kind_of(const BlockList& list) noexcept {
+  if (!has_other_kinds()) return nullptr;
+  for (std::size_t i = 0; i < list.count(); ++i)
+    if (const MemoryKind* const kind = list.length(i) != 0 ? kind_at(list.address(i)) : nullptr)
+      return kind;
+  return nullptr;
+}
+
+/// The regions of a strided transfer, whose peer's memory begins at `remote_lowest`.
+struct StridedRegions {
   StridedRegion remote;
   StridedRegion local;
-  std::uintptr_t lowest;
-  Extent at_remote;
+  std::uintptr_t remote_lowest;
+  Extent remote_extent;
 
   std::size_t bytes() const noexcept { return remote.shape->bytes(); }
-  std::size_t reach() const noexcept { return at_remote.bytes; }
+  std::size_t extent_bytes() const noexcept { return remote_extent.bytes; }
   rma::LocalRange local_range() const noexcept {
     Extent extent;
     // Strides that reach beyond the address space: only the first element's place is known.
     if (!extent_of(*local.shape, local_end, extent)) extent = {0, local.shape->element};
-    return {local.first + extent.start, extent.bytes};
+    return {local.first + extent.start, extent.bytes, kind_at(local.first)};
   }
   /// `mapped`, and `reached`: where the lowest byte at the peer is.
   void copy(std::byte* mapped, bool is_put) const noexcept {
-    std::byte* const first = mapped - at_remote.start;
+    std::byte* const first = mapped - remote_extent.start;
     if (is_put)
       copy_strided(*remote.shape, remote_end, first, local.first);
     else
@@ -120,26 +131,26 @@ struct StridedTransfer {
   }
   Injected copy_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
                         const Targets& targets) const noexcept {
-    std::byte* const first = reached - at_remote.start;
+    std::byte* const first = reached - remote_extent.start;
     return is_put
                ? copy_strided_by_kind(kind, *remote.shape, remote_end, first, local.first, targets)
                : copy_strided_by_kind(kind, *remote.shape, local_end, local.first, first, targets);
   }
 };
 
-/// As StridedTransfer, of lists.
-struct ListTransfer {
+/// As StridedRegions, of lists.
+struct ListRegions {
   const BlockList& remote;
   const BlockList& local;
   std::size_t all_bytes;
-  std::uintptr_t lowest;
-  std::size_t range;
+  std::uintptr_t remote_lowest;
+  std::size_t remote_extent;
 
   std::size_t bytes() const noexcept { return all_bytes; }
-  std::size_t reach() const noexcept { return range; }
+  std::size_t extent_bytes() const noexcept { return remote_extent; }
   rma::LocalRange local_range() const noexcept {
     const Bounds bounds = bounds_of(local);
-    return {reinterpret_cast<void*>(bounds.low), bounds.high - bounds.low};
+    return {reinterpret_cast<void*>(bounds.low), bounds.high - bounds.low, kind_of(local)};
   }
   void copy(std::byte* mapped, bool is_put) const noexcept {
     if (is_put)
@@ -155,98 +166,101 @@ struct ListTransfer {
 
  private:
   std::ptrdiff_t shift_to(const std::byte* here) const noexcept {
-    return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - lowest);
+    return static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(here) - remote_lowest);
   }
 };
 
 /// Where the peer's memory is mapped here; null if it is not.
 [[gnu::noinline]] std::byte* find_mapped(const Target& peer, std::uintptr_t lowest,
-                                         std::size_t reach) noexcept {
-  return peer.segment().mapped_at(lowest, reach);
+                                         std::size_t extent_bytes) noexcept {
+  return peer.segment().mapped_at(lowest, extent_bytes);
 }
 
-/// The way of a transfer that is more than a copy. It is that of a contiguous one of the whole
-/// ranges, but messages carry what the network would take more operations for, and a notice travels
-/// with the messages that it waits for.
-template <class Transfer>
-rma::Way way_of(const rma::ResolvedTransfer& range, const Transfer& transfer,
-                const PeerCompletion& notice) noexcept {
-  if (notice.handler != 0) return rma::Way::messages;
-  if (range.way != rma::Way::network) return range.way;
-  const bool suits = suits_network(transfer.remote, transfer.local, transfer.bytes(),
-                                   am::max_medium(range.peer.jobrank));
-  return suits ? rma::Way::network : rma::Way::messages;
+/// Decides the way of a transfer. It is that of a contiguous one of the whole ranges, but a notice
+/// travels with the messages that it waits for, and messages carry what the network would take more
+/// operations for. Of devices, a network's local side may be that of a single piece only
+/// (net::transfers).
+template <class Regions>
+void narrow_way(Resolved& transfer, const Regions& regions, const PeerCompletion& notice) noexcept {
+  rma::Way& way = transfer.range.way;
+  if (way == rma::Way::copy) return;
+  if (notice.is_set()) way = rma::Way::messages;
+  if (way != rma::Way::network) return;
+  transfer.operations = native_operations(regions.remote, regions.local, transfer.bytes);
+  const std::size_t message_bytes = am::max_medium(transfer.range.peer.jobrank);
+  if (transfer.range.local_kind != nullptr ||
+      !suits_network(transfer.operations, transfer.bytes, message_bytes))
+    way = rma::Way::messages;
 }
 
-/// Gives a transfer that is more than a copy to what carries it. `range`: its ranges, resolved.
-template <class Transfer>
-Injected inject_transfer(const VisRequest& request, const PeerCompletion& notice,
-                         const rma::ResolvedTransfer& range, const Op& op, const Transfer& transfer,
-                         const Targets& targets) noexcept {
-  // A notice is for the next operation whatever its flags, so that operation is not refused.
-  const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && notice.handler == 0;
-  switch (range.way) {
+/// Gives a transfer to what carries it.
+template <class Regions>
+Injected inject_transfer(const Resolved& transfer, const Regions& regions,
+                         const PeerCompletion& notice, const Targets& targets) noexcept {
+  switch (transfer.range.way) {
     case rma::Way::kind:
-      return transfer.copy_by_kind(*range.kind, range.reached, is_put(request), targets);
+      return regions.copy_by_kind(*transfer.range.kind, transfer.range.reached, transfer.is_put,
+                                  targets);
     case rma::Way::network:
-      return inject_native(op, range.key, transfer.remote, transfer.local, targets, immediate);
+      return inject_native(transfer, regions.remote, regions.local, targets);
     case rma::Way::copy:  // done by `move_resolved`
     case rma::Way::messages:
       break;
   }
-  const Recipient recipient{range.peer, immediate};
-  return is_put(request)
-             ? put_packed(recipient, transfer.remote, transfer.local, op.bytes, notice, targets)
-             : get_packed(recipient, transfer.remote, transfer.local, op.bytes, targets.done);
+  return transfer.is_put ? put_packed(transfer, regions.remote, regions.local, notice, targets)
+                         : get_packed(transfer, regions.remote, regions.local, targets.done);
 }
 
 /// Carries out any transfer, or starts it. It takes a copy of what describes it, so that the
 /// caller's, which most often needs no more than a copy by this processor, keeps to registers.
-template <class Transfer>
+template <class Regions>
 [[gnu::noinline]] Initiated move_resolved(const VisRequest& request, const Target& peer,
-                                          const PeerCompletion& notice,
-                                          Transfer transfer) noexcept {
-  rma::ResolvedTransfer range = rma::resolve_ranges(peer, transfer.local_range(), transfer.lowest,
-                                                    transfer.reach(), request.call);
-  if (range.way != rma::Way::copy) range.way = way_of(range, transfer, notice);
-  rma::report(range, transfer.bytes());
-  if (range.way == rma::Way::copy) {
-    transfer.copy(range.mapped, is_put(request));
+                                          const PeerCompletion& notice, Regions regions) noexcept {
+  // A notice is for the next operation whatever its flags, so that operation is not refused.
+  const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && !notice.is_set();
+  Resolved transfer{.range = rma::resolve_ranges(peer, regions.local_range(), regions.remote_lowest,
+                                                 regions.extent_bytes(), request.call),
+                    .bytes = regions.bytes(),
+                    .is_put = is_put(request),
+                    .immediate = immediate};
+  narrow_way(transfer, regions, notice);
+  rma::report(transfer.range, transfer.bytes);
+  if (transfer.range.way == rma::Way::copy) {
+    regions.copy(transfer.range.mapped, transfer.is_put);
     return done_at_once(peer, notice);
   }
-  const Op op = range.as(is_put(request) ? OpKind::put : OpKind::get, transfer.bytes());
-  return initiate(request.form, op, is_put(request) ? ec_put : ec_get, local_completion_of(request),
-                  [&](const Targets& targets) noexcept {
-                    return inject_transfer(request, notice, range, op, transfer, targets);
+  return initiate(request.form, transfer.op(), transfer.is_put ? ec_put : ec_get,
+                  local_completion_of(request), [&](const Targets& targets) noexcept {
+                    return inject_transfer(transfer, regions, notice, targets);
                   });
 }
 
-/// Carries a transfer out, or starts it. Calls that are checked or traced, or where either end may
-/// be memory of a device, are more than a copy.
-template <class Transfer>
+/// Copies at once if nothing observes the call and there is no memory of devices; leaves all else
+/// to `move_resolved`, which may find a copy, too.
+template <class Regions>
 [[gnu::always_inline]] inline Initiated move_regions(const VisRequest& request, const Target& peer,
                                                      const PeerCompletion& notice,
-                                                     const Transfer& transfer) noexcept {
+                                                     const Regions& regions) noexcept {
   std::byte* mapped = nullptr;
   if (!observed() && !has_other_kinds())
-    mapped = find_mapped(peer, transfer.lowest, transfer.reach());
+    mapped = find_mapped(peer, regions.remote_lowest, regions.extent_bytes());
   if (mapped == nullptr) [[unlikely]]
-    return move_resolved(request, peer, notice, transfer);
-  transfer.copy(mapped, is_put(request));
+    return move_resolved(request, peer, notice, regions);
+  regions.copy(mapped, is_put(request));
   return done_at_once(peer, notice);
 }
 
 /// Checked mode: reports the invalid entry, not the range of all.
 void check_lists(const Target& peer, const BlockList& remote, const BlockList& local,
                  Call call) noexcept {
-  for (std::size_t i = 0; i < local.count(); ++i)
+  for (std::size_t i = 0; i < local.count(); ++i) {
     if (local.length(i) != 0 && local.address(i) == nullptr)
       fatal("%s: address %zu of the local list is null", name_of(call), i);
+    rma::check_local(peer, local.address(i), local.length(i), call);
+  }
   for (std::size_t i = 0; i < remote.count(); ++i)
-    if (remote.length(i) != 0)
-      rma::resolve_ranges(peer, {local.first_address(), 0},
-                          reinterpret_cast<std::uintptr_t>(remote.address(i)), remote.length(i),
-                          call);
+    rma::check_remote(peer, reinterpret_cast<std::uintptr_t>(remote.address(i)), remote.length(i),
+                      call);
 }
 
 }  // namespace
@@ -259,24 +273,27 @@ Initiated move_strided(const VisRequest& request, const StridedEnd& remote, cons
     fatal("%s: elemsz and count exceed the address space", name_of(request.call));
   if (shape.element == 0) return nothing_to_do(request, notice);
   const Target peer = resolve(request.tm, request.rank);
-  // Loops follow the end that is written within this process, else the peer's.
+  // Loops follow the end that this processor writes, else the peer's: a neighbor's memory is mapped
+  // as a rule.
   if (!is_put(request) && shape.dims > 1 && process().neighborhood.contains(peer.jobrank))
     make_shape(shape, element, count, remote.strides, local.strides, levels, local_end);
 
-  Extent at_remote;
-  Extent at_local;
-  if (!extent_of(shape, remote_end, at_remote) ||
-      (checked() && !extent_of(shape, local_end, at_local)))
+  Extent remote_extent;
+  Extent local_extent;
+  if (!extent_of(shape, remote_end, remote_extent) ||
+      (checked() && !extent_of(shape, local_end, local_extent)))
     fatal("%s: the strides reach beyond the address space", name_of(request.call));
-  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(remote.address) +
-                               static_cast<std::uintptr_t>(shape.offset[remote_end]);
+  const std::uintptr_t remote_first = reinterpret_cast<std::uintptr_t>(remote.address) +
+                                      static_cast<std::uintptr_t>(shape.offset[remote_end]);
   std::byte* const local_first = static_cast<std::byte*>(local.address) + shape.offset[local_end];
-  const std::uintptr_t lowest = first + static_cast<std::uintptr_t>(at_remote.start);
-  return move_regions(request, peer, notice,
-                      StridedTransfer{{&shape, remote_end, reinterpret_cast<std::byte*>(first)},
-                                      {&shape, local_end, local_first},
-                                      lowest,
-                                      at_remote});
+  if (checked())
+    rma::check_local(peer, local_first + local_extent.start, local_extent.bytes, request.call);
+  return move_regions(
+      request, peer, notice,
+      StridedRegions{{&shape, remote_end, reinterpret_cast<std::byte*>(remote_first)},
+                     {&shape, local_end, local_first},
+                     remote_first + static_cast<std::uintptr_t>(remote_extent.start),
+                     remote_extent});
 }
 
 Initiated move_lists(const VisRequest& request, const BlockList& remote,
@@ -294,7 +311,7 @@ Initiated move_lists(const VisRequest& request, const BlockList& remote,
   if (checked()) check_lists(peer, remote, local, request.call);
   const Bounds bounds = bounds_of(remote);
   return move_regions(request, peer, notice,
-                      ListTransfer{remote, local, bytes, bounds.low, bounds.high - bounds.low});
+                      ListRegions{remote, local, bytes, bounds.low, bounds.high - bounds.low});
 }
 
 void start() {

@@ -6,18 +6,21 @@
 //   gex_VIS_StridedPutNB  api/vis.cc        checks the arguments, and makes a VisRequest
 //   move_strided          vis.cc            `make_shape` (shape.h) finds the fewest loops
 //   move_regions          vis.cc            copies, where the peer's memory is mapped
-//   move_resolved         vis.cc            `resolve_ranges` (rma/rma.h) and `way_of` decide what
-//                                           carries it; makes the Op
+//   move_resolved         vis.cc            for all else, and if the call is observed or devices
+//                                           have memory: `resolve_ranges` (rma/rma.h) and
+//                                           `narrow_way` decide the way, which may be a copy, too
 //   initiate              core/initiate.h   makes the event, and counts the parts
 //   inject_transfer       vis.cc            gives it to what carries the bytes:
 //
 //   copy_strided_by_kind  by_kind.h         a device, whose copies reach both sides
 //   inject_native         native.h          the network: pieces.h cuts both regions into operations
-//   put_packed            messages.h        messages: description.h and region_copy.h pack a part,
-//                                           message_injection.h sends it, the peer unpacks
+//   put_packed            messages.h        messages: description.h and region_copy.h pack a part
+//                                           (by_kind.h, if it is a device's), message_series.h
+//                                           sends it, the peer unpacks
 //
 // `local` is the caller's region and `remote` that of the peer, for puts and gets alike, as in rma
-// and in conduits. The payload of a put by messages has been copied when its call returns.
+// and in conduits. The payload of a put by messages has been copied when its call returns, unless
+// it comes from a device.
 
 #include <gasnetex.h>
 

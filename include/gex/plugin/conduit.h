@@ -376,7 +376,8 @@ struct Conduit {
   /// conduit that needs them longer copies them. The memory that they describe is in use until
   /// `done` is completed, of a put until `local_done` is: as of `put` and `get`, once each for the
   /// whole operation. Order is promised neither between the pieces nor between operations, and a
-  /// peer may see some of the bytes before others.
+  /// peer may see some of the bytes before others. The local pieces are memory of the host; the
+  /// remote ones may be a device's, as of `put` and `get`.
   SendResult (*put_pieces)(const Remote* remote, const RemotePiece* to, size_t to_count,
                            const LocalPiece* from, size_t from_count, void* done,
                            void* local_done) = nullptr;

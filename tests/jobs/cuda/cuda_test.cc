@@ -788,6 +788,13 @@ void broadcast_on_device() {
                                       &word, &word, sizeof word, 0));
 }
 
+/// The second block is memory of the host.
+void put_list_from_host(gex_TM_t pair) {
+  void* to[] = {at_rank[host][0], static_cast<std::byte*>(at_rank[host][0]) + 8};
+  void* from[] = {own[first].address, private_memory.data()};
+  gex_VIS_IndexedPutBlocking(pair, 0, 2, to, 8, 2, from, 8, 0);
+}
+
 /// Rank 1 calls the library no more. What rank 0 puts before that may still be answered.
 [[noreturn]] void put_unanswered(bool strided) {
   barrier();
@@ -920,6 +927,11 @@ int main(int count, char** arguments) {
     const gex_TM_t pair = gex_TM_Pair(own[first].endpoint, gex_EP_QueryIndex(own[host].endpoint));
     if (what == "host_address")
       gex_RMA_PutBlocking(pair, 0, at_rank[host][0], private_memory.data(), 8, 0);
+    else if (what == "host_address_strided")
+      gex_VIS_StridedPutBlocking(pair, 0, at_rank[host][0], nullptr, private_memory.data(), nullptr,
+                                 8, nullptr, 0, 0);
+    else if (what == "host_address_in_list")
+      put_list_from_host(pair);
     else if (what == "dies")
       use_until_a_peer_dies();
     else if (what == "fork")

@@ -168,8 +168,10 @@ void try_vis(gex_Rank_t peer) {
   auto source = pattern(rank, 5, bytes);
   std::vector<std::byte> back(bytes);
   std::byte* const there = devices[peer] + 64;
-  gex_VIS_StridedPutBlocking(team, peer, there, loose, source.data(), dense, element, count, 2, 0);
-  gex_VIS_StridedGetBlocking(team, back.data(), dense, peer, there, loose, element, count, 2, 0);
+  gex_VIS_StridedPutBlocking(from_host, peer, there, loose, source.data(), dense, element, count, 2,
+                             0);
+  gex_VIS_StridedGetBlocking(from_host, back.data(), dense, peer, there, loose, element, count, 2,
+                             0);
   CHECK(back == source);
   // The own end in the device, and transposed.
   const std::ptrdiff_t turned[] = {element * rows, element};
@@ -187,16 +189,26 @@ void try_vis(gex_Rank_t peer) {
     own_entries.push_back(own + i * 700);
     blocks.push_back({source.data() + i * 600, 600});
   }
-  gex_VIS_IndexedPutBlocking(team, peer, rows, entries.data(), 600, 1,
+  gex_VIS_IndexedPutBlocking(from_host, peer, rows, entries.data(), 600, 1,
                              std::vector<void*>{source.data()}.data(), rows * 600, 0);
   gex_VIS_IndexedGetBlocking(team, rows, own_entries.data(), 600, peer, rows, entries.data(), 600,
                              0);
   for (std::size_t i = 0; i < rows; ++i)
     CHECK(std::memcmp(reach(own_entries[i]), source.data() + i * 600, 600) == 0);
   const gex_Memvec_t whole{there, rows * 600};
-  gex_VIS_VectorPutBlocking(team, peer, 1, &whole, rows, blocks.data(), 0);
+  gex_VIS_VectorPutBlocking(from_host, peer, 1, &whole, rows, blocks.data(), 0);
   gex_RMA_GetBlocking(from_host, back.data(), peer, there, rows * 600, 0);
   CHECK(std::memcmp(back.data(), source.data(), rows * 600) == 0);
+  // One list with blocks of the host and of the device, which checked mode refuses.
+  if (from_host != team) return;
+  void* to[] = {there + 600};
+  void* mixed[] = {source.data() + 600, own};
+  gex_VIS_IndexedPutBlocking(team, peer, 1, to, 1200, 2, mixed, 600, 0);
+  fill(own, pattern(rank, 6, 600));
+  mixed[0] = back.data();
+  gex_VIS_IndexedGetBlocking(team, 2, mixed, 600, peer, 1, to, 1200, 0);
+  CHECK(std::memcmp(back.data(), source.data() + 600, 600) == 0);
+  CHECK(std::memcmp(reach(own), source.data(), 600) == 0);
 }
 
 /// Every rank has an endpoint besides whose segment is the host's, which the network, or this
@@ -295,7 +307,8 @@ void start(const gex::MemoryKind& kind) {
 
   device_endpoint = endpoint;
   gex_Segment_t on_host;
-  CHECK(gex_EP_Create(&host_endpoint, client, GEX_EP_CAPABILITY_RMA, 0) == GASNET_OK);
+  CHECK(gex_EP_Create(&host_endpoint, client, GEX_EP_CAPABILITY_RMA | GEX_EP_CAPABILITY_VIS, 0) ==
+        GASNET_OK);
   CHECK(gex_Segment_Create(&on_host, client, nullptr, device_bytes, GEX_MK_HOST, 0) == GASNET_OK);
   gex_EP_BindSegment(host_endpoint, on_host, 0);
   CHECK(gex_EP_PublishBoundSegment(team, &host_endpoint, 1, 0) == GASNET_OK);

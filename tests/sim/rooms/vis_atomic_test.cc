@@ -28,8 +28,10 @@ bool suits_network(std::size_t blocks, std::size_t each) {
     remote.push_back(segment_of(next()) + i * stride);
     local.push_back(own_segment() + i * stride);
   }
-  return vis::suits_network(vis::BlockList(remote.data(), blocks, each),
-                            vis::BlockList(local.data(), blocks, each), blocks * each, 32 * 1024);
+  const std::size_t operations =
+      vis::native_operations(vis::BlockList(remote.data(), blocks, each),
+                             vis::BlockList(local.data(), blocks, each), blocks * each);
+  return vis::suits_network(operations, blocks * each, /*message_bytes=*/32 * 1024);
 }
 
 TEST(VisWay, IsTheNetworksWhereThatTakesNoMoreOperationsThanMessages) {

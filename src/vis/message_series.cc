@@ -1,4 +1,4 @@
-#include "vis/message_injection.h"
+#include "vis/message_series.h"
 
 #include <cstring>
 #include <utility>
@@ -19,9 +19,6 @@ namespace {
 /// Upper bound of the padded arguments of a message.
 constexpr unsigned max_args = 12;
 
-/// So many messages of a transfer wait for their payload, or for room, at a time.
-constexpr std::size_t max_staged_ahead = 8;
-
 am::Outbound medium(std::uint8_t handler, std::size_t bytes, unsigned arg_count,
                     const gex_AM_Arg_t* args) noexcept {
   am::Outbound message;
@@ -33,7 +30,7 @@ am::Outbound medium(std::uint8_t handler, std::size_t bytes, unsigned arg_count,
 
 }  // namespace
 
-struct MessageInjection::DeferredMessages final : am::DeferredSend {
+struct MessageSeries::DeferredMessages final : am::DeferredSend {
   struct Message {
     std::unique_ptr<std::byte[]> payload;
     std::unique_ptr<rma::StagingBuffer> staged;  ///< instead of `payload`
@@ -66,34 +63,34 @@ struct MessageInjection::DeferredMessages final : am::DeferredSend {
   }
 };
 
-MessageInjection::MessageInjection(const Recipient& recipient, const am::Internal& internal,
-                                   unsigned arg_count) noexcept
-    : recipient_(recipient), internal_(internal), arg_count_(arg_count) {
+MessageSeries::MessageSeries(const Target& peer, bool immediate, const am::Internal& internal,
+                             unsigned arg_count) noexcept
+    : peer_(peer), immediate_(immediate), internal_(internal), arg_count_(arg_count) {
 }
 
-MessageInjection::~MessageInjection() {
+MessageSeries::~MessageSeries() {
   if (deferred_ != nullptr) am::defer(std::move(deferred_));
 }
 
-MessageInjection::DeferredMessages& MessageInjection::deferred() noexcept {
+MessageSeries::DeferredMessages& MessageSeries::deferred() noexcept {
   if (deferred_ == nullptr) {
     deferred_ = std::make_unique<DeferredMessages>();
-    deferred_->jobrank = recipient_.peer.jobrank;
-    deferred_->endpoints = am::endpoints_of(recipient_.peer);
+    deferred_->jobrank = peer_.jobrank;
+    deferred_->endpoints = am::endpoints_of(peer_);
     deferred_->handler = internal_.handler();
     deferred_->arg_count = arg_count_;
   }
   return *deferred_;
 }
 
-rma::StagingBuffer& MessageInjection::begin_staged(const MemoryKind& kind) noexcept {
+rma::StagingBuffer& MessageSeries::begin_staged(const MemoryKind& kind) noexcept {
   DeferredMessages& all = deferred();
-  if (!recipient_.immediate && all.messages.size() - all.sent >= max_staged_ahead) {
+  if (!immediate_ && all.messages.size() - all.sent >= rma::max_staged_ahead) {
     const Op op = Op::with_peer(OpKind::put, 0, all.jobrank, 0);
     wait_until([&]() noexcept { return op; },
                [&]() noexcept {
                  all.advance();
-                 return all.messages.size() - all.sent < max_staged_ahead;
+                 return all.messages.size() - all.sent < rma::max_staged_ahead;
                },
                WaitCause::room);
   }
@@ -102,38 +99,36 @@ rma::StagingBuffer& MessageInjection::begin_staged(const MemoryKind& kind) noexc
   return *message.staged;
 }
 
-void MessageInjection::send_staged(std::size_t bytes, const gex_AM_Arg_t* args,
-                                   CompletionTarget filled) noexcept {
+void MessageSeries::send_staged(std::size_t bytes, const gex_AM_Arg_t* args,
+                                CompletionTarget filled) noexcept {
   DeferredMessages::Message& message = deferred_->messages.back();
   message.bytes = bytes;
   message.filled = filled;
   am::copy_chunks(message.args, args, arg_count_ * sizeof *args);
 }
 
-std::byte* MessageInjection::begin_deferred(std::size_t max_bytes) noexcept {
+std::byte* MessageSeries::begin_deferred(std::size_t max_bytes) noexcept {
   DeferredMessages::Message& message = deferred().messages.emplace_back();
   message.payload = std::make_unique<std::byte[]>(max_bytes);
   return message.payload.get();
 }
 
-std::byte* MessageInjection::begin(std::size_t max_bytes) noexcept {
+std::byte* MessageSeries::begin(std::size_t max_bytes) noexcept {
   if (deferred_ != nullptr) return begin_deferred(max_bytes);
-  message_ = am::prepare_request(
-      recipient_.peer, {.client_buffer = nullptr,
-                        .most_payload = max_bytes,
-                        .destination = nullptr,
-                        .is_long = false,
-                        .flags = recipient_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
-                        .arg_count = arg_count_});
+  message_ = am::prepare_request(peer_, {.client_buffer = nullptr,
+                                         .most_payload = max_bytes,
+                                         .destination = nullptr,
+                                         .is_long = false,
+                                         .flags = immediate_ ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
+                                         .arg_count = arg_count_});
   if (message_ != GEX_AM_SRCDESC_NO_OP) return static_cast<std::byte*>(message_->address);
   return is_first_ ? nullptr : begin_deferred(max_bytes);
 }
 
-bool MessageInjection::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
+bool MessageSeries::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
   if (deferred_ == nullptr) {
     am::Outbound built = medium(internal_.handler(), bytes, arg_count_, args);
-    if (am::commit(message_, built, recipient_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) ==
-        0) {
+    if (am::commit(message_, built, immediate_ ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) == 0) {
       is_first_ = false;
       return true;
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Injects the messages of one transfer, one after the other.
+// The messages of one transfer, one after the other.
 //
 // They are built in place and wait for room, polling. Those of an immediate transfer neither wait
 // nor poll: the first may be refused, and the transfer with it; of the others, those that find no
@@ -20,20 +20,15 @@
 
 namespace gex::vis {
 
-struct Recipient {
-  Target peer;
-  bool immediate;  ///< the transfer must not wait for room
-};
-
-class MessageInjection {
+class MessageSeries {
  public:
   /// All are the same internal message, and have that many arguments.
-  MessageInjection(const Recipient& recipient, const am::Internal& internal,
-                   unsigned arg_count) noexcept;
+  MessageSeries(const Target& peer, bool immediate, const am::Internal& internal,
+                unsigned arg_count) noexcept;
   /// Queues the deferred messages for polls.
-  ~MessageInjection();
-  MessageInjection(const MessageInjection&) = delete;
-  MessageInjection& operator=(const MessageInjection&) = delete;
+  ~MessageSeries();
+  MessageSeries(const MessageSeries&) = delete;
+  MessageSeries& operator=(const MessageSeries&) = delete;
 
   /// Memory for the next message's payload, aligned to 16; null if it was refused.
   std::byte* begin(std::size_t max_bytes) noexcept;
@@ -54,7 +49,8 @@ class MessageInjection {
   DeferredMessages& deferred() noexcept;
   std::byte* begin_deferred(std::size_t max_bytes) noexcept;
 
-  Recipient recipient_;
+  Target peer_;
+  bool immediate_;
   const am::Internal& internal_;
   unsigned arg_count_;
   bool is_first_ = true;
