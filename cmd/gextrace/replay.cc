@@ -101,14 +101,15 @@ class Planned {
   double over(std::uint32_t me) {
     if (over_[me] >= 0) return over_[me];
     const gex::coll::Plan& plan = plans_[me];
-    if (plan.source == GEX_RANK_INVALID) return over_[me] = combined_[me];
-    const std::vector<gex_Rank_t>& before = plans_[plan.source].receivers;
+    if (plan.result_sender == GEX_RANK_INVALID) return over_[me] = combined_[me];
+    const std::vector<gex_Rank_t>& before = plans_[plan.result_sender].receivers;
     const auto place = std::find(before.begin(), before.end(), me) - before.begin();
     const double each =
-        hop(plan.source, me) -
-        machine_.between(collective_.members[plan.source], collective_.members[me]).latency;
-    return over_[me] = std::max(arrivals_[me], over(plan.source) + hop(plan.source, me) +
-                                                   static_cast<double>(place) * each);
+        hop(plan.result_sender, me) -
+        machine_.between(collective_.members[plan.result_sender], collective_.members[me]).latency;
+    return over_[me] =
+               std::max(arrivals_[me], over(plan.result_sender) + hop(plan.result_sender, me) +
+                                           static_cast<double>(place) * each);
   }
 
   const ProgramCollective& collective_;

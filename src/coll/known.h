@@ -232,8 +232,8 @@ inline std::vector<gex_Rank_t> asked_for_broadcast(const Groups& groups, gex_Ran
   const auto beside = [&](gex_Rank_t first) {
     return some_of(groups.members(groups.group_of(first)), groups.position_of(first), turn);
   };
-  std::vector<gex_Rank_t> asked = beside(plan.source);
-  if (groups.group_of(plan.source) == groups.group_of(root)) return asked;
+  std::vector<gex_Rank_t> asked = beside(plan.result_sender);
+  if (groups.group_of(plan.result_sender) == groups.group_of(root)) return asked;
   const std::vector<gex_Rank_t> of_root = beside(root);
   asked.insert(asked.end(), of_root.begin(), of_root.end());
   return asked;

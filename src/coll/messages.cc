@@ -217,9 +217,9 @@ void Messages::set_up_tree(MessageCollective& operation) {
   if (plan.collector != GEX_RANK_INVALID)
     operation.collector.push_back(
         outflow(plan.collector, plan.collector_gets_result ? Phase::result : Phase::operand));
-  if (plan.source != GEX_RANK_INVALID)
-    operation.results.emplace_back(plan.source, Phase::result, request.destination, blocks.each,
-                                   blocks.count);
+  if (plan.result_sender != GEX_RANK_INVALID)
+    operation.results.emplace_back(plan.result_sender, Phase::result, request.destination,
+                                   blocks.each, blocks.count);
   for (const gex_Rank_t rank : plan.receivers)
     operation.receivers.push_back(outflow(rank, Phase::result));
 }
@@ -381,8 +381,8 @@ bool Messages::consume_results(MessageCollective& operation) {
 }
 
 bool Messages::pass_results(MessageCollective& operation) {
-  const bool from_source =
-      operation.plan.source != GEX_RANK_INVALID && !starts_blocks_of_all(operation.request.kind);
+  const bool from_source = operation.plan.result_sender != GEX_RANK_INVALID &&
+                           !starts_blocks_of_all(operation.request.kind);
   const std::uint32_t there = from_source ? operation.results[0].taken : operation.made;
   if (there == operation.blocks.count) operation.has_result.store(true, std::memory_order_relaxed);
   bool progressed = false;

@@ -154,7 +154,7 @@ void Plan::clear() noexcept {
   contributors.clear();
   rounds.clear();
   receivers.clear();
-  collector = source = GEX_RANK_INVALID;
+  collector = result_sender = GEX_RANK_INVALID;
   collector_gets_result = makes_result = false;
 }
 
@@ -162,7 +162,7 @@ void plan_broadcast(Plan& plan, const Groups& groups, gex_Rank_t root, gex_Rank_
   plan.clear();
   const Tree tree(groups, root, trees);
   if (!tree.has(me)) return;
-  plan.source = parent(tree, me);
+  plan.result_sender = parent(tree, me);
   add_receivers(plan, tree, me);
 }
 
@@ -185,7 +185,7 @@ void plan_reduce_to_one(Plan& plan, const Groups& groups, gex_Rank_t root, gex_R
       plan.collector = root;
       plan.collector_gets_result = true;
     }
-    if (me == root) plan.source = top;
+    if (me == root) plan.result_sender = top;
   });
 }
 
@@ -196,7 +196,7 @@ void plan_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, bool or
     const Tree tree(grouped, 0, trees);
     if (!tree.has(me)) return;
     add_children(plan.contributors, tree, me);
-    plan.collector = plan.source = parent(tree, me);
+    plan.collector = plan.result_sender = parent(tree, me);
     plan.makes_result = plan.collector == GEX_RANK_INVALID;
     add_receivers(plan, tree, me);
   });
@@ -216,7 +216,7 @@ void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, b
   if (!tree.has(me)) return;
   add_children_in_group(plan.contributors, tree, me);
   if (tree.member_vertex(me) != 0) {
-    plan.collector = plan.source = parent(tree, me);
+    plan.collector = plan.result_sender = parent(tree, me);
     add_children_in_group(plan.receivers, tree, me);
     return;
   }
@@ -227,7 +227,7 @@ void plan_quick_reduce_to_all(Plan& plan, const Groups& groups, gex_Rank_t me, b
   plan.makes_result = true;
   if (folded.is_paired(group)) {
     if (group % 2 == 1) {
-      plan.collector = plan.source = first(group - 1);
+      plan.collector = plan.result_sender = first(group - 1);
       plan.makes_result = false;
       add_children_in_group(plan.receivers, tree, me);
       return;

@@ -85,7 +85,7 @@ struct Plan {
   std::vector<Round> rounds;
 
   /// The member that sends the result, or GEX_RANK_INVALID: it is made here or not wanted.
-  gex_Rank_t source = GEX_RANK_INVALID;
+  gex_Rank_t result_sender = GEX_RANK_INVALID;
   /// To whom it is passed on, in this order.
   std::vector<gex_Rank_t> receivers;
   /// True if the result is combined and wanted here.

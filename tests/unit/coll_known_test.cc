@@ -89,12 +89,12 @@ TEST(Asking, OfABroadcastReachesAllOfTheNeighborhoodBeforeAndOfTheRoots) {
   for (const gex_Rank_t leader : {0U, 2U, 3U}) {
     Plan plan;
     plan_broadcast(plan, groups, root, leader, Trees::between);
-    const std::uint32_t source_group = groups.group_of(plan.source);
+    const std::uint32_t source_group = groups.group_of(plan.result_sender);
     std::set<gex_Rank_t> asked;
     for (unsigned turn = 1; turn <= 2; ++turn)
       for (const gex_Rank_t member : asked_for_broadcast(groups, root, leader, turn))
         asked.insert(member);
-    EXPECT_EQ(asked_for_broadcast(groups, root, leader, 1)[0], plan.source);
+    EXPECT_EQ(asked_for_broadcast(groups, root, leader, 1)[0], plan.result_sender);
     std::set<gex_Rank_t> expected;
     for (gex_Rank_t rank = 0; rank < 12; ++rank)
       if (groups.group_of(rank) == source_group || groups.group_of(rank) == groups.group_of(root))

@@ -119,7 +119,8 @@ class Team {
     const Plan& plan = plans_[rank];
     Member& member = members_[rank];
     std::string word;
-    if (plan.source != GEX_RANK_INVALID && receive(results_, plan.source, rank, word)) {
+    if (plan.result_sender != GEX_RANK_INVALID &&
+        receive(results_, plan.result_sender, rank, word)) {
       have_result(rank, word);
       return true;
     }
@@ -184,8 +185,8 @@ TEST(Plan, BroadcastEntersEachNeighborhoodOnce) {
       for (gex_Rank_t me = 0; me < groups.size(); ++me) {
         Plan plan;
         plan_broadcast(plan, groups, root, me);
-        crossings +=
-            plan.source != GEX_RANK_INVALID && groups.group_of(plan.source) != groups.group_of(me);
+        crossings += plan.result_sender != GEX_RANK_INVALID &&
+                     groups.group_of(plan.result_sender) != groups.group_of(me);
       }
       ASSERT_EQ(crossings, groups.count() - 1);
     }
