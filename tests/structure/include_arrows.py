@@ -12,12 +12,13 @@ tools, launch and kinds stand aside: api alone includes them. tools includes bas
 core includes; launch includes base and, of job, the frames of the control protocol and what goes with them. A folder of launch/ may include what is in
 none, and those folders that FOLDERS_OF_LAUNCH names. A folder of net/ is one conduit, but kit, which
 is there for all of them: nothing outside net/ may name one, and conduits do not include one another.
+Nor do the folders of kinds/, each a class of memory, which nothing outside kinds/ may name.
 Clients (apps/, examples/, upcxx/) include only what is installed. Forbidden includes are found
 through any number of headers, and the whole chain is printed.
 
-A concept is a header with the source of the same name. The concepts of a room, or of a conduit,
-form no circle. A room does not forward-declare types of a room that it may not include. A file has
-at most 600 lines; tests may have more.
+A concept is a header with the source of the same name. The concepts of a room, or of such a
+folder, form no circle. A room does not forward-declare types of a room that it may not include. A
+file has at most 600 lines; tests may have more.
 """
 
 import os
@@ -53,6 +54,8 @@ CLIENTS = ["apps", "examples", "upcxx"]
 PROGRAMS = ["bench", "cmd"]
 # The folder of net/ that conduits share.
 KIT = "kit"
+# Rooms of which a folder stands for itself, and what it is called.
+OF_FOLDERS = {"net": ("conduit", "conduits"), "kinds": ("class", "classes")}
 SOURCE = re.compile(r"\.(h|hpp|cc|c|def|inc)$")
 TRANSLATION_UNIT = re.compile(r"\.(c|cc|cpp|cxx|s|S)$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
@@ -147,13 +150,13 @@ class Tree:
 
 
 def place(path):
-    """(room, conduit) of a file of src/, else (top folder, None)."""
+    """(room, conduit or class of memory) of a file of src/, else (top folder, None)."""
     parts = path.split(os.sep)
     if parts[0] != "src":
         return parts[0], None
     if len(parts) < 3:
         return "src", None
-    return parts[1], parts[2] if parts[1] == "net" and len(parts) > 3 else None
+    return parts[1], parts[2] if parts[1] in OF_FOLDERS and len(parts) > 3 else None
 
 
 def forbidden_in_launch(source, target):
@@ -172,8 +175,8 @@ def forbidden_in_launch(source, target):
 
 def forbidden(source, target):
     """Why `source` must not come to see `target`, or None."""
-    source_room, source_conduit = place(source)
-    target_room, target_conduit = place(target)
+    source_room, source_folder = place(source)
+    target_room, target_folder = place(target)
     if source_room == "include" or source_room in CLIENTS:
         is_of_upcxx = source_room != "include" and target.startswith("upcxx/include/")
         if target_room in ("include", source_room) or is_of_upcxx:
@@ -181,11 +184,12 @@ def forbidden(source, target):
         return f"{source_room}/ may include only what is installed"
     if target_room == "include":
         return None
-    if target_conduit and target_conduit != source_conduit:
-        if source_room != "net":
-            return f"only net/ may include the conduit {target_conduit}"
-        if source_conduit and target_conduit != KIT:
-            return f"the conduits {source_conduit} and {target_conduit} may not include one another"
+    if target_folder and (target_room, target_folder) != (source_room, source_folder):
+        one, several = OF_FOLDERS[target_room]
+        if source_room != target_room:
+            return f"only {target_room}/ may include the {one} {target_folder}"
+        if source_folder and (target_room, target_folder) != ("net", KIT):
+            return f"the {several} {source_folder} and {target_folder} may not include one another"
     if source_room == "launch" and target_room in {"launch", "job"}:
         return forbidden_in_launch(source, target)
     if source_room == target_room:

@@ -121,6 +121,20 @@ class IncludeArrows(SeededTree):
         self.assert_caught({"src/core/endpoint.h": '#include "net/kit/pool.h"\n'},
                            "only net/ may include the conduit kit")
 
+    def test_classes_of_memory(self):
+        classes = {"src/kinds/device_class.h": '#include "core/endpoint.h"\n',
+                   "src/kinds/kinds.cc": '#include "kinds/cuda/class.h"\n',
+                   "src/kinds/cuda/class.h": '#include "kinds/device_class.h"\n',
+                   "src/kinds/cuda/driver.h": "",
+                   "src/kinds/hip/class.cc": '#include "kinds/hip/device.h"\n',
+                   "src/kinds/hip/device.h": ""}
+        self.assert_accepted(classes)
+        self.assert_caught({**classes, "src/kinds/hip/device.h": '#include "kinds/cuda/driver.h"\n'},
+                           "the classes hip and cuda may not include one another")
+        for path in ["src/api/put.cc", "src/core/endpoint.h"]:
+            self.assert_caught({**classes, path: '#include "kinds/cuda/driver.h"\n'},
+                               "only kinds/ may include the class cuda")
+
     def test_client_of_internals(self):
         self.assert_caught({"apps/ft/ft.cc": '#include "base/error.h"\n'},
                            "apps/ may include only what is installed")
