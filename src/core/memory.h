@@ -32,8 +32,11 @@
 
 namespace gex {
 
-/// Rows of a copy, or planes of such rows.
+/// Rows of a copy, or planes of such rows. Rows, and planes, of an end begin at most `max_stride`
+/// apart: drivers copy no others.
 struct Rows {
+  static constexpr std::size_t max_stride = std::size_t{1} << 30;
+
   std::byte* to;
   std::size_t to_stride;
   const std::byte* from;

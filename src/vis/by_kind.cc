@@ -9,8 +9,7 @@ namespace gex::vis {
 
 namespace {
 
-/// Drivers copy rows that are at most so far apart.
-constexpr std::ptrdiff_t max_stride = std::ptrdiff_t{1} << 30;
+constexpr auto max_stride = static_cast<std::ptrdiff_t>(Rows::max_stride);
 
 bool is_of_rows(std::ptrdiff_t stride, std::size_t element) noexcept {
   return stride >= static_cast<std::ptrdiff_t>(element) && stride <= max_stride;
