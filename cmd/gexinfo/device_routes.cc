@@ -2,12 +2,14 @@
 
 #include <gasnet_mk.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <span>
 #include <sstream>
-#include <utility>
 
+#include "core/memory_class.h"
 #include "core/team.h"
 #include "kinds/kinds.h"
 #include "team/exchange.h"
@@ -32,16 +34,19 @@ gex_EP_t endpoint_of(gex_Client_t client, const gex::kinds::DeviceFacts& device)
   return endpoint;
 }
 
-using Reached = std::map<std::pair<std::string, std::string>, std::set<gex_Rank_t>>;
+/// Kind, way and reason.
+using Way = std::array<std::string, 3>;
 
 /// A line for each way, with the owners of what is reached so.
 std::string own_routes() {
-  Reached reached;
+  std::map<Way, std::set<gex_Rank_t>> reached;
   for (const gex::MemoryRoute& route : gex::memory_routes())
-    if (route.owner != gex_proc_.jobrank) reached[{route.way, route.reason}].insert(route.owner);
+    if (route.owner != gex_proc_.jobrank)
+      reached[{gex::class_info(route.memory_class).name, route.way, route.reason}].insert(
+          route.owner);
   std::string text;
   for (const auto& [way, owners] : reached) {
-    text.append(way.first).append("\t").append(way.second).append("\t");
+    for (const std::string& part : way) text.append(part).append("\t");
     for (const gex_Rank_t owner : owners) text.append(std::to_string(owner)).append(" ");
     text += "\n";
   }
@@ -53,27 +58,31 @@ std::string own_routes() {
 std::vector<DeviceRoute> gather_device_routes(gex_Client_t client, gex_TM_t team) {
   std::string why;
   std::vector<gex_EP_t> endpoints;
-  for (const gex::kinds::DeviceFacts& device : gex::kinds::devices(why)) {
-    if (endpoints.size() + 1 == GASNET_MAXEPS) break;
-    if (gex_EP_t endpoint = endpoint_of(client, device); endpoint != GEX_EP_INVALID)
-      endpoints.push_back(endpoint);
+  for (const gex::kinds::DeviceClass* one : gex::kinds::classes()) {
+    for (const gex::kinds::DeviceFacts& device : one->devices(why)) {
+      if (endpoints.size() + 1 == GASNET_MAXEPS) break;
+      if (gex_EP_t endpoint = endpoint_of(client, device); endpoint != GEX_EP_INVALID)
+        endpoints.push_back(endpoint);
+    }
   }
   gex_EP_PublishBoundSegment(team, endpoints.data(), endpoints.size(), 0);
 
   struct Ends {
     std::set<std::uint32_t> from, to;
   };
-  std::map<std::pair<std::string, std::string>, Ends> merged;
+  std::map<Way, Ends> merged;
   const std::string mine = own_routes();
   std::uint32_t rank = 0;
   for (const auto& block :
        gex::team::exchange(gex::Team::from(team), std::as_bytes(std::span(mine)))) {
     std::istringstream lines(
         std::string(reinterpret_cast<const char*>(block.data()), block.size()));
-    std::string way, reason, owners;
-    while (std::getline(lines, way, '\t') && std::getline(lines, reason, '\t') &&
+    Way way;
+    std::string owners;
+    while (std::ranges::all_of(
+               way, [&](std::string& part) { return !std::getline(lines, part, '\t').fail(); }) &&
            std::getline(lines, owners)) {
-      Ends& ends = merged[{way, reason}];
+      Ends& ends = merged[way];
       ends.from.insert(rank);
       std::istringstream numbers(owners);
       for (std::uint32_t owner = 0; numbers >> owner;) ends.to.insert(owner);
@@ -83,8 +92,9 @@ std::vector<DeviceRoute> gather_device_routes(gex_Client_t client, gex_TM_t team
   std::vector<DeviceRoute> routes;
   routes.reserve(merged.size());
   for (const auto& [way, ends] : merged)
-    routes.push_back({way.first,
-                      way.second,
+    routes.push_back({way[0],
+                      way[1],
+                      way[2],
                       {ends.from.begin(), ends.from.end()},
                       {ends.to.begin(), ends.to.end()}});
   return routes;

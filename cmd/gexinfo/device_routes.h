@@ -12,6 +12,7 @@ namespace gexinfo {
 
 /// Ranks that reach devices of other ranks in one way, for one reason.
 struct DeviceRoute {
+  std::string kind;    ///< of the devices: "CUDA"
   std::string way;     ///< "ipc descriptor", "ipc handle", "native ofi", "messages"
   std::string reason;  ///< empty: there is no better way
   std::vector<std::uint32_t> from;

@@ -159,10 +159,14 @@ MachineFacts machine() {
   return facts;
 }
 
-DeviceMemoryFacts device_memory() {
-  DeviceMemoryFacts facts;
-  facts.devices = gex::kinds::devices(facts.reason);
-  if (!facts.devices.empty()) facts.driver = gex::kinds::driver();
+std::vector<DeviceClassFacts> device_memory() {
+  std::vector<DeviceClassFacts> facts;
+  for (const gex::kinds::DeviceClass* one : gex::kinds::classes()) {
+    DeviceClassFacts& found = facts.emplace_back();
+    found.kind = one->memory.name;
+    found.devices = one->devices(found.reason);
+    found.driver = one->driver();
+  }
   return facts;
 }
 

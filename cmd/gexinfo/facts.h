@@ -87,10 +87,12 @@ struct MachineFacts {
   std::string clock_reason;
 };
 
-struct DeviceMemoryFacts {
+/// A class of devices with memory.
+struct DeviceClassFacts {
+  std::string kind;  ///< "CUDA"
   std::vector<gex::kinds::DeviceFacts> devices;
   std::string driver;  ///< "libcuda.so.1 of CUDA 13.0"; empty: there is none
-  std::string reason;  ///< why there are none
+  std::string reason;  ///< why it has no devices
 };
 
 struct Facts {
@@ -99,7 +101,7 @@ struct Facts {
   Conduits conduits;
   LimitFacts limits;
   MemoryFacts memory;
-  DeviceMemoryFacts device_memory;
+  std::vector<DeviceClassFacts> device_memory;
   MachineFacts machine;
 };
 

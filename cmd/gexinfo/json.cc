@@ -129,18 +129,18 @@ ordered_json to_json(const MemoryFacts& memory) {
           {"control", std::move(control)}};
 }
 
-ordered_json to_json(const DeviceMemoryFacts& memory) {
+ordered_json to_json(const DeviceClassFacts& one) {
   ordered_json devices = ordered_json::array();
-  for (const gex::kinds::DeviceFacts& device : memory.devices)
-    devices.push_back({{"kind", device.class_name},
-                       {"number", device.number},
+  for (const gex::kinds::DeviceFacts& device : one.devices)
+    devices.push_back({{"number", device.number},
                        {"name", device.name},
                        {"bytes", device.bytes},
                        {"shared_by", device.shared_by},
                        {"dma_buf", device.has_dma_buf}});
-  return {{"devices", std::move(devices)},
-          {"driver", or_null(memory.driver)},
-          {"reason", or_null(memory.reason)}};
+  return {{"kind", one.kind},
+          {"driver", or_null(one.driver)},
+          {"reason", or_null(one.reason)},
+          {"devices", std::move(devices)}};
 }
 
 ordered_json to_json(const MachineFacts& machine) {
@@ -191,6 +191,8 @@ ordered_json to_json(const PairFacts& pairs) {
 void print_json(const Facts& facts) {
   ordered_json conduits = ordered_json::array();
   for (const ConduitFacts& conduit : facts.conduits.list) conduits.push_back(to_json(conduit));
+  ordered_json device_memory = ordered_json::array();
+  for (const DeviceClassFacts& one : facts.device_memory) device_memory.push_back(to_json(one));
   ordered_json folders = ordered_json::array();
   for (const PlugInFolder& folder : facts.conduits.folders)
     folders.push_back({{"path", folder.path}, {"error", or_null(folder.error)}});
@@ -201,7 +203,7 @@ void print_json(const Facts& facts) {
          {"rule", to_json(places(facts.conduits))},
          {"limits", to_json(facts.limits)},
          {"memory", to_json(facts.memory)},
-         {"device_memory", to_json(facts.device_memory)},
+         {"device_memory", std::move(device_memory)},
          {"machine", to_json(facts.machine)}});
 }
 
@@ -210,7 +212,8 @@ void print_json(const PairsFacts& facts) {
   for (const PairFacts& pairs : facts.classes) classes.push_back(to_json(pairs));
   ordered_json devices = ordered_json::array();
   for (const DeviceRoute& route : facts.devices)
-    devices.push_back({{"way", route.way},
+    devices.push_back({{"kind", route.kind},
+                       {"way", route.way},
                        {"reason", or_null(route.reason)},
                        {"from", route.from},
                        {"to", route.to}});

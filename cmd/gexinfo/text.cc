@@ -234,15 +234,17 @@ void print(const MemoryFacts& memory) {
   print_control(memory.control);
 }
 
-void print(const DeviceMemoryFacts& memory) {
+void print(const std::vector<DeviceClassFacts>& device_memory) {
   print_heading("device memory");
-  for (const gex::kinds::DeviceFacts& device : memory.devices)
-    print_fact(device.class_name + " device " + to_string(device.number),
-               device.name + ", " + format_bytes(device.bytes) +
-                   "; opened by other processes of the host by: " + device.shared_by +
-                   "; dma-buf for networks: " + (device.has_dma_buf ? "yes" : "no"));
-  if (!memory.driver.empty()) print_fact("driver", memory.driver);
-  if (memory.devices.empty()) print_fact("devices", "none: " + memory.reason);
+  for (const DeviceClassFacts& one : device_memory) {
+    for (const gex::kinds::DeviceFacts& device : one.devices)
+      print_fact(one.kind + " device " + to_string(device.number),
+                 device.name + ", " + format_bytes(device.bytes) +
+                     "; opened by other processes of the host by: " + device.shared_by +
+                     "; dma-buf for networks: " + (device.has_dma_buf ? "yes" : "no"));
+    if (!one.driver.empty()) print_fact(one.kind + " driver", one.driver);
+    if (one.devices.empty()) print_fact(one.kind + " devices", "none: " + one.reason);
+  }
 }
 
 void print(const MachineFacts& machine) {

@@ -48,7 +48,7 @@ void print(const std::vector<DeviceRoute>& routes) {
   std::printf("\nmemory of devices of other ranks\n");
   for (const DeviceRoute& route : routes)
     print_fact(route.way, "from " + gex::job::describe_ranks(gex::job::RankSet(route.from)) +
-                              " to devices of " +
+                              " to " + route.kind + " devices of " +
                               gex::job::describe_ranks(gex::job::RankSet(route.to)) +
                               (route.reason.empty() ? "" : ": " + route.reason));
 }

@@ -14,7 +14,6 @@ namespace gex::kinds {
 
 /// A device, for reports.
 struct DeviceFacts {
-  std::string class_name;  ///< "CUDA"
   std::uint32_t number;
   std::string name;
   std::uint64_t bytes;

@@ -1,7 +1,6 @@
 #include "kinds/kinds.h"
 
 #include <algorithm>
-#include <iterator>
 #include <mutex>
 #include <vector>
 
@@ -21,68 +20,70 @@ struct Kinds {
 Immortal<Kinds> the_kinds;
 
 /// The classes of this library, one for each folder of the room.
-constexpr const DeviceClass* classes[] = {&cuda::device_class};
+constexpr const DeviceClass* the_classes[] = {&cuda::device_class};
 
-/// The classes that clients can name; those of devices that are not in `classes` are refused. A row
-/// for each number, from 0 on.
-struct NamedClass {
-  gex_MK_Class_t number;
-  net::MemoryClass memory_class;
-  const char* name;
-};
-constexpr NamedClass named_classes[] = {
-    {GEX_MK_CLASS_HOST, net::host_memory, "GEX_MK_CLASS_HOST"},
-    {GEX_MK_CLASS_CUDA_UVA, net::cuda_memory, "GEX_MK_CLASS_CUDA_UVA"},
-    {GEX_MK_CLASS_HIP, net::hip_memory, "GEX_MK_CLASS_HIP"},
-    {GEX_MK_CLASS_ZE, net::level_zero_memory, "GEX_MK_CLASS_ZE"},
-};
-static_assert([] {
-  std::uint32_t next = 0;
-  return std::ranges::all_of(named_classes, [&next](const NamedClass& one) {
-    return std::uint32_t{one.number} == next && std::uint32_t{one.memory_class} == next++;
-  });
-}());
+/// The name of a class that clients can name; those of devices that are not in `the_classes` are
+/// refused. Null: there is none of that number. The compiler wants a case for each class, here and
+/// in `number_of` (-Wswitch).
+constexpr const char* name_of(gex_MK_Class_t number) noexcept {
+  switch (number) {
+    case GEX_MK_CLASS_HOST:
+      return "GEX_MK_CLASS_HOST";
+    case GEX_MK_CLASS_CUDA_UVA:
+      return "GEX_MK_CLASS_CUDA_UVA";
+    case GEX_MK_CLASS_HIP:
+      return "GEX_MK_CLASS_HIP";
+    case GEX_MK_CLASS_ZE:
+      return "GEX_MK_CLASS_ZE";
+  }
+  return nullptr;
+}
+
+/// For clients and for networks a class has one number.
+template <net::MemoryClass memory_class, gex_MK_Class_t number>
+requires(std::uint32_t{memory_class} ==
+         std::uint32_t{number}) inline constexpr gex_MK_Class_t same = number;
+
+constexpr gex_MK_Class_t number_of(net::MemoryClass memory_class) noexcept {
+  switch (memory_class) {
+    case net::host_memory:
+      return same<net::host_memory, GEX_MK_CLASS_HOST>;
+    case net::cuda_memory:
+      return same<net::cuda_memory, GEX_MK_CLASS_CUDA_UVA>;
+    case net::hip_memory:
+      return same<net::hip_memory, GEX_MK_CLASS_HIP>;
+    case net::level_zero_memory:
+      return same<net::level_zero_memory, GEX_MK_CLASS_ZE>;
+  }
+  return GEX_MK_CLASS_HOST;
+}
 
 /// As DeviceClass::find, for a client that may name any class.
 const MemoryKind* find_device(const gex_MK_Create_args_t& args, std::string& why, bool& invalid) {
   const net::MemoryClass wanted = memory_class_of(args.gex_class);
-  for (const DeviceClass* one : classes)
+  for (const DeviceClass* one : the_classes)
     if (one->memory.memory_class == wanted) return one->find(args, why, invalid);
   invalid = true;
-  why =
-      std::string("this library has no memory of class ") + named_classes[wanted].name + ", only ";
-  for (const DeviceClass* one : classes)
-    why.append(one == classes[0] ? "" : ", ").append(named_classes[one->memory.memory_class].name);
+  why = std::string("this library has no memory of class ") + name_of(args.gex_class) + ", only ";
+  for (const DeviceClass* one : the_classes)
+    why.append(one == the_classes[0] ? "" : ", ")
+        .append(name_of(number_of(one->memory.memory_class)));
   return nullptr;
 }
 
 }  // namespace
 
+std::span<const DeviceClass* const> classes() noexcept {
+  return the_classes;
+}
+
 bool is_class(gex_MK_Class_t number) noexcept {
-  return static_cast<std::uint32_t>(number) < std::size(named_classes);
-}
-
-std::vector<DeviceFacts> devices(std::string& why) {
-  std::vector<DeviceFacts> found;
-  for (const DeviceClass* one : classes) {
-    std::string none;
-    std::ranges::move(one->devices(none), std::back_inserter(found));
-    if (!none.empty()) why.append(why.empty() ? "" : "; ").append(none);
-  }
-  return found;
-}
-
-std::string driver() {
-  std::string all;
-  for (const DeviceClass* one : classes)
-    if (const std::string text = one->driver(); !text.empty())
-      all.append(all.empty() ? "" : ", ").append(text);
-  return all;
+  return name_of(number) != nullptr;
 }
 
 void expect() {
   std::uint64_t expected = 0;
-  for (const DeviceClass* one : classes) {
+  for (const DeviceClass* one : the_classes) {
     register_memory_class(one->memory);
     if (one->may_exist()) expected |= std::uint64_t{1} << one->memory.memory_class;
   }
@@ -92,7 +93,7 @@ void expect() {
 void start() {
   register_poller([]() noexcept {
     bool any = false;
-    for (const DeviceClass* one : classes) any = one->poll() || any;
+    for (const DeviceClass* one : the_classes) any = one->poll() || any;
     return any;
   });
 }

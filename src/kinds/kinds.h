@@ -1,8 +1,8 @@
 #pragma once
 // The memory kinds that clients make: which classes there are, and the objects behind gex_MK_t.
 //
-// A further class is a folder beside `cuda`, and a pointer in kinds.cc
-// (docs/writing-a-kind.md). All other code works on any:
+// A further class is a folder beside `cuda`, a pointer in kinds.cc, and what
+// docs/writing-a-kind.md names. All other code works on any:
 //
 //   kinds/device_class.h   DeviceClass, which a folder defines
 //   core/memory.h          MemoryKind, from which its devices derive; `kind_at` an address
@@ -15,13 +15,15 @@
 
 #include <gasnet_mk.h>
 
-#include <cstdint>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "kinds/device_class.h"
 
 namespace gex::kinds {
+
+/// The classes of this library.
+std::span<const DeviceClass* const> classes() noexcept;
 
 /// Returns true if there is a class of that number, in this library or in others.
 bool is_class(gex_MK_Class_t number) noexcept;
@@ -29,12 +31,6 @@ bool is_class(gex_MK_Class_t number) noexcept;
 constexpr net::MemoryClass memory_class_of(gex_MK_Class_t number) noexcept {
   return static_cast<net::MemoryClass>(number);
 }
-
-/// The devices of this machine; none, with the reason in `why`, where there is no driver. Opens it.
-std::vector<DeviceFacts> devices(std::string& why);
-
-/// The drivers of those devices: "libcuda.so.1 of CUDA 13.0".
-std::string driver();
 
 /// Registers the classes (core/memory_class.h), and looks for those that this machine may have;
 /// start-up only, before the job is joined.

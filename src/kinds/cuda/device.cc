@@ -427,7 +427,7 @@ std::vector<DeviceFacts> list_devices(std::string& why) {
     gex_MK_Create_args_t arguments{};
     arguments.gex_class = GEX_MK_CLASS_CUDA_UVA;
     arguments.gex_args.gex_class_cuda_uva.gex_CUdevice = number;
-    found.push_back({"CUDA", static_cast<std::uint32_t>(number), name, bytes,
+    found.push_back({static_cast<std::uint32_t>(number), name, bytes,
                      shared_by.empty() ? "nothing" : shared_by, has(dma_buf_supported), arguments});
   }
   return found;

@@ -179,17 +179,25 @@ class Json(Case):
                          {"conduits[].operations", "conduits[].limits", "conduits[].choices"},
                          documented_keys("--json"))
 
-    def test_lists_devices_or_why_there_are_none(self):
+    def cuda(self, variables):
+        only, = [one for one in self.facts(variables=variables)["device_memory"] if one["kind"] == "CUDA"]
+        return only
+
+    def test_lists_devices_of_each_class_or_why_it_has_none(self):
         there = {"GEX_CUDA_LIBRARY": FAKE_CUDA, "FAKE_CUDA_DEVICES": "1"}
-        device = {"kind": "CUDA", "number": 0, "name": "Fake device 0", "bytes": 64 << 20,
+        device = {"number": 0, "name": "Fake device 0", "bytes": 64 << 20,
                   "shared_by": "descriptor, handle", "dma_buf": True}
-        self.assertEqual(self.facts(variables=there)["device_memory"],
-                         {"devices": [device], "driver": f"{FAKE_CUDA} of CUDA 13.0", "reason": None})
+        self.assertEqual(self.cuda(there), {"kind": "CUDA", "driver": f"{FAKE_CUDA} of CUDA 13.0",
+                                            "reason": None, "devices": [device]})
         self.assertRegex(self.succeed(variables=there), r"(?m)^  CUDA device 0 +Fake device 0, 64 MiB; opened "
                          r"by other processes of the host by:\s+descriptor, handle; dma-buf for networks: yes$")
+        without = self.cuda({**there, "FAKE_CUDA_DEVICES": "0"})
+        self.assertEqual((without["reason"], without["devices"]), ("the driver has no device", []))
         missing = {"GEX_CUDA_LIBRARY": "no-driver.so"}
-        self.assertEqual(self.facts(variables=missing)["device_memory"]["devices"], [])
-        self.assertRegex(self.succeed(variables=missing), "(?m)^  devices +none: no-driver.so: cannot open")
+        without = self.cuda(missing)
+        self.assertEqual((without["driver"], without["devices"]), (None, []))
+        self.assertIn("no-driver.so: cannot open", without["reason"])
+        self.assertRegex(self.succeed(variables=missing), "(?m)^  CUDA devices +none: no-driver.so: cannot open")
 
     def test_pairs_have_the_documented_keys(self):
         text = self.succeed("--matrix", "--json", launch=gexrun(2, "--conduit", "emu"),
@@ -612,9 +620,9 @@ class Pairs(Case):
     def test_of_devices(self):
         there = {"GEX_CUDA_LIBRARY": FAKE_CUDA}
         self.assertEqual(self.pairs(launch=gexrun(2), variables=there)["devices"],
-                         [{"way": "ipc descriptor", "reason": None, "from": [0, 1], "to": [0, 1]}])
+                         [{"kind": "CUDA", "way": "ipc descriptor", "reason": None, "from": [0, 1], "to": [0, 1]}])
         text = self.succeed("--pairs", launch=gexrun(2), variables={**there, "GEX_CUDA_SHARE": "off"})
-        self.assertRegex(text, r"\nmemory of devices of other ranks\n  messages +from ranks 0,1 to devices of "
+        self.assertRegex(text, r"\nmemory of devices of other ranks\n  messages +from ranks 0,1 to CUDA devices of "
                          r"ranks 0,1: switched off by\s+GEX_CUDA_SHARE\n")
         only, = self.pairs(launch=gexrun(2, "--conduit", "emu"), variables={**there, **self.APART})["devices"]
         self.assertEqual((only["way"], only["reason"]),
