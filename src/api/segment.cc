@@ -12,6 +12,7 @@
 #include "api/require.h"
 #include "base/error.h"
 #include "base/os_memory_limits.h"
+#include "core/memory_class.h"
 #include "core/refuse.h"
 #include "core/segment.h"
 #include "core/team.h"
@@ -57,8 +58,8 @@ int create_on_device(gex_Segment_t* segment_p, gex_Client_t client, void* addres
       // No misuse: another size may do.
       if (gex::verbose_errors.load(std::memory_order_relaxed))
         gex::warn("%s: cannot allocate %s of %s device %u: %s", call,
-                  gex::os::format_bytes(length).c_str(), kind.kind->name, kind.kind->device,
-                  why.c_str());
+                  gex::os::format_bytes(length).c_str(), gex::class_name(*kind.kind),
+                  kind.kind->device, why.c_str());
       return GASNET_ERR_RESOURCE;
     }
   }

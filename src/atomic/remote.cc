@@ -5,7 +5,7 @@
 #include "atomic/operation.h"
 #include "base/error.h"
 #include "base/tsan.h"
-#include "core/memory.h"
+#include "core/memory_class.h"
 #include "rma/messages.h"
 
 namespace gex::atomic {

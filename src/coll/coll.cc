@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "coll/receive.h"
 #include "coll/team_collectives.h"
-#include "core/memory.h"
+#include "core/memory_class.h"
 #include "core/objects.h"
 #include "core/observed.h"
 #include "observe/trace.h"
@@ -20,7 +20,7 @@ void require_host_endpoint(const Team& team, const char* call) noexcept {
     fatal(
         "%s: endpoint %u of the team has memory of %s device %u, and collectives work on host "
         "memory; use a team of endpoints with host memory",
-        call, unsigned{team.endpoint->index}, segment->kind->name, segment->kind->device);
+        call, unsigned{team.endpoint->index}, class_name(*segment->kind), segment->kind->device);
 }
 
 }  // namespace

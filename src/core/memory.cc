@@ -5,7 +5,6 @@
 #include <mutex>
 #include <vector>
 
-#include "base/error.h"
 #include "base/immortal.h"
 #include "core/thread.h"
 
@@ -224,13 +223,4 @@ void expect_classes(std::uint64_t classes) noexcept {
 std::uint64_t expected_classes() noexcept {
   return expected;
 }
-
-void require_host_memory(const void* address, const char* what, const char* call) noexcept {
-  if (const MemoryKind* const kind = kind_at(address))
-    fatal(
-        "%s: %s is memory of the kind %s, and this operation works on host memory only; copy it to "
-        "host memory first",
-        call, what, kind->name);
-}
-
 }  // namespace gex

@@ -59,15 +59,19 @@ inline constexpr std::uint32_t gate_open = 1;
 /// A memory kind: memory of one class on one device, and what copies it; the object behind a
 /// gex_MK_t. A room that has such memory derives from it. Its functions may be called by any
 /// thread, in handlers too.
+///
+/// A kind calls `want_polls` (core/progress.h) and `begin_unrung_work` (core/unrung_work.h) with
+/// the first copy or event that is under way, and `unwant_polls` and `end_unrung_work` after the
+/// last. Polls call pollers, which complete the copies, only in between: without the first a
+/// blocking put never returns. Without the second, threads that wait sleep long, as if a bell rang
+/// at the end.
 class MemoryKind {
  public:
-  const char* name;               ///< for messages: "CUDA"
-  net::MemoryClass memory_class;  ///< not the host's
+  net::MemoryClass memory_class;  ///< not the host's; its name: `class_name`, core/memory_class.h
   std::uint32_t device;           ///< as of the class's own interface
 
-  constexpr MemoryKind(const char* its_name, net::MemoryClass its_class,
-                       std::uint32_t its_device) noexcept
-      : name(its_name), memory_class(its_class), device(its_device) {}
+  constexpr MemoryKind(net::MemoryClass its_class, std::uint32_t its_device) noexcept
+      : memory_class(its_class), device(its_device) {}
   MemoryKind(const MemoryKind&) = delete;
   MemoryKind& operator=(const MemoryKind&) = delete;
 
@@ -87,7 +91,7 @@ class MemoryKind {
   /// Why a client's memory cannot be a segment of this kind; nothing: it can.
   virtual std::optional<std::string> refuses(const void* address, std::size_t bytes) const = 0;
 
-  // What a kind may do better, or have, than what these do.
+  // What a kind may do better, or have, than these defaults.
 
   /// Allocates memory of the host that copies of this class reach fastest, for the life of
   /// the process; null: there is none.
@@ -134,7 +138,8 @@ inline bool has_other_kinds() noexcept {
   return detail::kinds_end.load(std::memory_order_relaxed) != 0;
 }
 
-/// The kind of the segment of this process's in which the address lies; null: memory of the host.
+/// The kind of the memory that `add_memory` was given and in which the address lies; null: memory
+/// of the host.
 inline const MemoryKind* kind_at(const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (at >= detail::kinds_end.load(std::memory_order_relaxed) ||
@@ -183,16 +188,13 @@ inline void fill_memory(void* to, int value, std::size_t bytes) noexcept {
     detail::fill_by_kind(to, value, bytes);
 }
 
-/// A segment of that kind begins to exist, or ends. Segments overlap no others.
+/// Memory of that kind begins to exist here, or ends: a segment of this process's, or one of
+/// another's that `MemorySharing::open` has opened. None overlaps another.
 void add_memory(const void* address, std::size_t bytes, const MemoryKind& kind);
 void remove_memory(const void* address) noexcept;
 
 /// The classes, as bits by net::MemoryClass, of which this machine may have memory. Start-up only.
 void expect_classes(std::uint64_t classes) noexcept;
 std::uint64_t expected_classes() noexcept;
-
-/// Ends the job if the address lies in memory of another kind than the host's, which `call` cannot
-/// work on: `what` names the memory for the message ("the source").
-void require_host_memory(const void* address, const char* what, const char* call) noexcept;
 
 }  // namespace gex

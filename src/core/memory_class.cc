@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-#include "core/memory.h"
 
 namespace gex {
 
@@ -41,6 +40,14 @@ std::string describe_unknown_memory(const void* address) {
   for (const MemoryClassInfo* one : memory_classes())
     if (std::string text = one->describe_unknown(address); !text.empty()) return text;
   return {};
+}
+
+void require_host_memory(const void* address, const char* what, const char* call) noexcept {
+  if (const MemoryKind* const kind = kind_at(address))
+    fatal(
+        "%s: %s is memory of the kind %s, and this operation works on host memory only; copy it to "
+        "host memory first",
+        call, what, class_name(*kind));
 }
 
 void unpin_memory(const void* begin) {

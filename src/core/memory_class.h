@@ -13,15 +13,17 @@
 #include <span>
 #include <string>
 
+#include "core/memory.h"
 #include "core/memory_sharing.h"
 
 namespace gex {
 
+/// No pointer is null.
 struct MemoryClassInfo {
   net::MemoryClass memory_class;  ///< not the host's
   const char* name;               ///< in messages: "CUDA"
   const char* entry;              ///< in GEX_REQUIRE: "cuda"
-  const MemorySharing* sharing;
+  const MemorySharing* sharing;   ///< `no_sharing`: nothing of it is opened by other processes
   /// Describes the address if it lies in memory of a device of this class that a kind of this
   /// process's is of: "memory of CUDA device 0, of no segment"; else empty.
   std::string (*describe_unknown)(const void* address);
@@ -36,6 +38,15 @@ std::span<const MemoryClassInfo* const> memory_classes() noexcept;
 
 /// Ends the job if there is no such class.
 const MemoryClassInfo& class_info(net::MemoryClass which) noexcept;
+
+/// The name of the kind's class: "CUDA".
+inline const char* class_name(const MemoryKind& kind) noexcept {
+  return class_info(kind.memory_class).name;
+}
+
+/// Ends the job if the address lies in memory of another kind than the host's, which `call` cannot
+/// work on: `what` names the memory for the message ("the source").
+void require_host_memory(const void* address, const char* what, const char* call) noexcept;
 
 /// Describes memory of devices that is of no segment, for messages about misuse. Empty: it is the
 /// host's, or a segment's.

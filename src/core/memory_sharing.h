@@ -38,7 +38,8 @@ struct OpenedMemory {
   std::string why{};  ///< why it was not
 };
 
-/// The functions of a class of memory.
+/// The functions of a class of memory, none of them null. `open` is called also where this process
+/// has made no kind of the class, and `unpin` for all memory of the host.
 struct MemorySharing {
   ExportedMemory (*export_segment)(const _gex_Segment& segment);
   /// Begins to receive descriptors in polls. Returns where; 0: nowhere, since this process has made
@@ -50,10 +51,15 @@ struct MemorySharing {
   /// All have sent.
   void (*end_receiving)();
   /// Opens a segment of a process of this host that has sent what it needs, if it is exported.
+  /// Where the copies of the class ask `kind_at` what they were given, this and `close` call
+  /// `add_memory` and `remove_memory`; all other code asks it of this process's own memory alone.
   OpenedMemory (*open)(const ExportedMemory& exported, std::size_t bytes);
   void (*close)(const OpenedMemory& opened);
   /// Memory of the host that begins there is about to be no segment any more, or not mapped.
   void (*unpin)(const void* begin);
 };
+
+/// The functions of a class whose segments other processes do not open.
+extern const MemorySharing no_sharing;
 
 }  // namespace gex

@@ -22,6 +22,7 @@ struct DeviceFacts {
   gex_MK_Create_args_t arguments;  ///< make a kind of it
 };
 
+/// No pointer is null.
 struct DeviceClass {
   MemoryClassInfo memory;  ///< the part that other rooms use, which is registered
 
@@ -30,11 +31,12 @@ struct DeviceClass {
   /// The device that a client names, or null with the reason. `invalid`: the arguments are wrong;
   /// else something is missing.
   const MemoryKind* (*find)(const gex_MK_Create_args_t& args, std::string& why, bool& invalid);
-  /// Makes progress with copies and with what other processes send; true: there was some.
+  /// Makes progress with copies and with what other processes send; true: there was some. Called
+  /// only between `want_polls` and `unwant_polls` (core/progress.h): a class calls them for copies
+  /// (MemoryKind), and in `begin_receiving` and `end_receiving` of MemorySharing if it receives.
   bool (*poll)() noexcept;
 
-  /// The devices of this machine; none, with the reason in `why`, where there is no driver. Opens
-  /// it.
+  /// The devices of this machine; none, with the reason in `why`. Opens the driver.
   std::vector<DeviceFacts> (*devices)(std::string& why);
   /// The driver of those devices: "libcuda.so.1 of CUDA 13.0"; empty: there is none.
   std::string (*driver)();

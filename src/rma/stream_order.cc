@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "core/event.h"
 #include "core/initiate.h"
+#include "core/memory_class.h"
 #include "rma/rma.h"
 
 namespace gex::rma {
@@ -59,7 +60,7 @@ gex_Event_t put_after(const ResolvedTransfer& transfer, const MemoryKind& kind, 
     const Injected injected{parts_of_put(transfer)};
     if (const std::string why = kind.follow_event(device_event, &put->happened); !why.empty())
       fatal("%s: the event of %s device %u cannot be followed: %s", name_of(transfer.call),
-            kind.name, kind.device, why.c_str());
+            class_name(kind), kind.device, why.c_str());
     am::defer(std::move(put));
     return injected;
   };
@@ -72,8 +73,8 @@ void hold_stream(const MemoryKind& kind, void* stream, gex_Event_t event, Call c
   std::string why;
   std::atomic<std::uint32_t>* const gate = kind.hold_stream(stream, why);
   if (!why.empty())
-    fatal("%s: a stream of %s device %u cannot be made to wait: %s", name_of(call), kind.name,
-          kind.device, why.c_str());
+    fatal("%s: a stream of %s device %u cannot be made to wait: %s", name_of(call),
+          class_name(kind), kind.device, why.c_str());
   auto held = std::make_unique<HeldStream>(event, gate);
   if (!held->advance()) am::defer(std::move(held));
 }

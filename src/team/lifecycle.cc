@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "core/memory_class.h"
 #include "core/op.h"
 #include "core/process.h"
 #include "job/limits.h"
@@ -229,7 +230,7 @@ gex_Memvec_t scratch_of(gex_EP_t endpoint, const gex_Addr_t* addresses, std::siz
     fatal(
         "gex_TM_Create: scratch is memory of the host, and endpoint %u has memory of %s device %u; "
         "use GEX_FLAG_TM_NO_SCRATCH",
-        unsigned{endpoint->index}, segment->kind->name, segment->kind->device);
+        unsigned{endpoint->index}, class_name(*segment->kind), segment->kind->device);
   return {address, size};
 }
 

@@ -42,11 +42,18 @@ constexpr MemoryClassInfo second_class{.memory_class = net::hip_memory,
                                        .sharing = &unpin_alone,
                                        .describe_unknown = describe_second};
 
+void register_both() {
+  static const bool once = [] {
+    register_memory_class(first_class);
+    register_memory_class(second_class);
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
 TEST(MemoryClasses, AreFoundAndAskedInTurn) {
   const int place = 0;
-  EXPECT_EQ(describe_unknown_memory(&place), "");
-  register_memory_class(first_class);
-  register_memory_class(second_class);
+  register_both();
   ASSERT_EQ(memory_classes().size(), 2U);
   EXPECT_STREQ(class_info(net::cuda_memory).name, "FIRST");
   EXPECT_STREQ(class_info(net::hip_memory).name, "SECOND");
@@ -56,7 +63,30 @@ TEST(MemoryClasses, AreFoundAndAskedInTurn) {
   EXPECT_EQ(unpinned, 2);
 }
 
+struct SecondKind final : MemoryKind {
+  constexpr SecondKind() : MemoryKind(net::hip_memory, 0) {}
+  void copy(void*, const void*, std::size_t) const noexcept override {}
+  void begin_copy(void*, const void*, std::size_t, CompletionTarget,
+                  CompletionTarget) const noexcept override {}
+  void* allocate(std::size_t, std::string&) const override { return nullptr; }
+  void release(void*, std::size_t) const noexcept override {}
+  std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
+};
+
 using MemoryClassesDeathTest = testing::Test;
+
+TEST_F(MemoryClassesDeathTest, AreNamedWhereOnlyTheHostsMemoryWillDo) {
+  register_both();
+  const SecondKind kind;
+  const int there[2] = {};
+  add_memory(&there[0], sizeof(int), kind);
+  require_host_memory(&there[1], "src", "gex_Call");
+  EXPECT_DEATH(
+      require_host_memory(&there[0], "src", "gex_Call"),
+      "gex_Call: src is memory of the kind SECOND, and this operation works on host memory "
+      "only");
+  remove_memory(&there[0]);
+}
 
 TEST_F(MemoryClassesDeathTest, AreNotInvented) {
   EXPECT_DEATH(class_info(net::level_zero_memory), "memory of the unknown class 3");

@@ -22,7 +22,7 @@ bool poll_devices() noexcept {
 }  // namespace
 
 constinit const DeviceClass device_class{
-    .memory = {.memory_class = net::cuda_memory,
+    .memory = {.memory_class = own_class,
                .name = "CUDA",
                .entry = "cuda",
                .sharing = &sharing,

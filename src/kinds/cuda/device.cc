@@ -118,7 +118,7 @@ Result begin_plane(CopyStream& stream, Rows rows, CompletionTarget done,
 }  // namespace
 
 Device::Device(const Driver& driver, DeviceNumber number) noexcept
-    : MemoryKind("CUDA", net::cuda_memory, static_cast<std::uint32_t>(number)), driver_(&driver) {
+    : MemoryKind(own_class, static_cast<std::uint32_t>(number)), driver_(&driver) {
 }
 
 const Device* Device::find(DeviceNumber number, std::string& why, bool& invalid) {

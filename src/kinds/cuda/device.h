@@ -23,6 +23,9 @@
 
 namespace gex::kinds::cuda {
 
+/// The class of its kinds of memory.
+inline constexpr net::MemoryClass own_class = net::cuda_memory;
+
 class Device final : public MemoryKind {
  public:
   /// The device of that number, or null with the reason. `invalid`: there is

@@ -48,7 +48,7 @@ void* reach(const void* address) {
   return offset < device_bytes ? reached + offset : const_cast<void*>(address);
 }
 struct Fake final : gex::MemoryKind {
-  constexpr explicit Fake(gex::net::MemoryClass of) : MemoryKind("FAKE", of, 7) {}
+  constexpr explicit Fake(gex::net::MemoryClass of) : MemoryKind(of, 7) {}
   void copy(void* to, const void* from, std::size_t bytes) const noexcept override {
     copies.fetch_add(1);
     std::memcpy(reach(to), reach(from), bytes);
@@ -67,21 +67,11 @@ constexpr gex::net::MemoryClass further_class{gex::net::max_memory_classes - 1};
 constexpr Fake of_further_class(further_class);
 constexpr Fake of_cuda(gex::net::cuda_memory);
 
-/// Nothing of that class is opened by other processes.
-constexpr gex::MemorySharing not_shared{
-    .export_segment = [](const _gex_Segment&) { return gex::ExportedMemory{.device = 7}; },
-    .begin_receiving = [] { return std::uint64_t{0}; },
-    .send = [](const gex::ExportedMemory&, std::uint64_t) {},
-    .end_receiving = [] {},
-    .open = [](const gex::ExportedMemory&,
-               std::size_t) { return gex::OpenedMemory{.why = "nothing shares it"}; },
-    .close = [](const gex::OpenedMemory&) {},
-    .unpin = [](const void*) {}};
 constexpr gex::MemoryClassInfo further_info{
     .memory_class = further_class,
     .name = "FURTHER",
     .entry = "further",
-    .sharing = &not_shared,
+    .sharing = &gex::no_sharing,
     .describe_unknown = [](const void*) { return std::string(); }};
 
 [[noreturn]] void fail(const char* what, int line) {

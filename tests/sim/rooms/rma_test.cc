@@ -63,7 +63,7 @@ TEST(Way, IsAProcessorsCopyOfMappedMemoryElseTheNetworks) {
 
 /// A device's memory, of which only the addresses are used.
 struct Device final : MemoryKind {
-  explicit Device(net::MemoryClass its_class) : MemoryKind("DEVICE", its_class, 0) {
+  explicit Device(net::MemoryClass its_class) : MemoryKind(its_class, 0) {
     add_memory(memory, sizeof memory, *this);
   }
   ~Device() { remove_memory(memory); }
@@ -74,7 +74,7 @@ struct Device final : MemoryKind {
   void release(void*, std::size_t) const noexcept override {}
   std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
 
-  std::byte memory[64];
+  std::byte memory[64]{};
 };
 
 TEST(Way, OfMemoryOfDevicesIsTheirCopiesWhereTheseReachBothSidesOfOneClass) {

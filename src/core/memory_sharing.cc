@@ -1,0 +1,20 @@
+#include "core/memory_sharing.h"
+
+#include "core/objects.h"
+
+namespace gex {
+
+constinit const MemorySharing no_sharing{
+    .export_segment =
+        [](const _gex_Segment& segment) { return ExportedMemory{.device = segment.kind->device}; },
+    .begin_receiving = [] { return std::uint64_t{0}; },
+    .send = [](const ExportedMemory&, std::uint64_t) {},
+    .end_receiving = [] {},
+    .open =
+        [](const ExportedMemory&, std::size_t) {
+          return OpenedMemory{.why = "processes do not open such memory of others"};
+        },
+    .close = [](const OpenedMemory&) {},
+    .unpin = [](const void*) {}};
+
+}  // namespace gex
