@@ -1,5 +1,6 @@
 #include "rma/staging_buffer.h"
 
+#include <array>
 #include <vector>
 
 #include "am/message.h"
@@ -10,7 +11,7 @@ namespace gex::rma {
 
 namespace {
 
-/// The number of buffers that are kept; further ones are allocated and freed.
+/// The number of buffers that are kept for a class; further ones are allocated and freed.
 constexpr std::size_t max_kept = 64;
 
 struct Buffers {
@@ -18,33 +19,36 @@ struct Buffers {
   std::vector<std::byte*> kept;
   std::size_t made = 0;
 };
-Immortal<Buffers> the_buffers;
+/// A pool for each class of memory, whose driver has made its buffers.
+Immortal<std::array<Buffers, net::max_memory_classes>> the_buffers;
 
 }  // namespace
 
 std::unique_ptr<StagingBuffer> StagingBuffer::of(const MemoryKind& kind, bool may_wait) noexcept {
-  Buffers& buffers = the_buffers.get();
+  const net::MemoryClass of_class = kind.memory_class;
+  Buffers& buffers = the_buffers.get()[of_class];
   bool makes = false;
   {
     const OptionalGuard guard(buffers.lock, true);
     if (!buffers.kept.empty()) {
       std::byte* const bytes = buffers.kept.back();
       buffers.kept.pop_back();
-      return std::unique_ptr<StagingBuffer>(new StagingBuffer(bytes, true));
+      return std::unique_ptr<StagingBuffer>(new StagingBuffer(bytes, true, of_class));
     }
     makes = buffers.made < max_kept;
     if (makes) ++buffers.made;
   }
   if (makes) {
     if (void* const made = kind.allocate_host(max_medium_payload))
-      return std::unique_ptr<StagingBuffer>(new StagingBuffer(static_cast<std::byte*>(made), true));
+      return std::unique_ptr<StagingBuffer>(
+          new StagingBuffer(static_cast<std::byte*>(made), true, of_class));
     const OptionalGuard guard(buffers.lock, true);
     --buffers.made;
   } else if (may_wait) {
     return nullptr;
   }
   return std::unique_ptr<StagingBuffer>(
-      new StagingBuffer(new std::byte[max_medium_payload], false));
+      new StagingBuffer(new std::byte[max_medium_payload], false, of_class));
 }
 
 StagingBuffer::~StagingBuffer() {
@@ -52,7 +56,7 @@ StagingBuffer::~StagingBuffer() {
     delete[] bytes_;
     return;
   }
-  Buffers& buffers = the_buffers.get();
+  Buffers& buffers = the_buffers.get()[class_];
   const OptionalGuard guard(buffers.lock, true);
   buffers.kept.push_back(bytes_);
 }

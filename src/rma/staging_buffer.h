@@ -1,6 +1,6 @@
 #pragma once
 // A buffer of the host's for the payload of a message, in memory that copies of a kind reach fast.
-// Some are kept for later.
+// Some are kept for later copies of kinds of that class.
 //
 // Thread rules: any; one thread at a time uses a buffer.
 
@@ -32,10 +32,12 @@ class StagingBuffer {
   bool is_copied() const noexcept { return StdCompletion::load_acquire(copied_) == copies_; }
 
  private:
-  StagingBuffer(std::byte* bytes, bool is_kept) noexcept : bytes_(bytes), is_kept_(is_kept) {}
+  StagingBuffer(std::byte* bytes, bool is_kept, net::MemoryClass of_class) noexcept
+      : bytes_(bytes), is_kept_(is_kept), class_(of_class) {}
 
   std::byte* bytes_;
   bool is_kept_;
+  net::MemoryClass class_;
   std::uint32_t copies_ = 1;
   StdCompletion::Word copied_{0};
 };
