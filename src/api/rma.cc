@@ -29,15 +29,15 @@ template <Local local_is = Local::buffer, class AnyCall>
 ResolvedTransfer check_and_resolve(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank,
                                    const void* local, void* remote, std::size_t size,
                                    gex_Flags_t flags) {
+  if (call.is_checked()) gex::require_peer(tm, rank, name_of(call));
+  const gex::Target peer = gex::resolve(tm, rank);
   if (call.is_checked()) {
-    gex::require_peer(tm, rank, name_of(call));
-    gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_RMA,
-                            name_of(call));
+    gex::require_capability(peer.local_endpoint, GEX_EP_CAPABILITY_RMA, name_of(call));
     gex::require_flags(flags, known_flags, name_of(call));
     if (local_is == Local::buffer && (flags & GEX_FLAG_SELF_SEG_OFFSET) == 0)
-      gex::rma::check_local(gex::resolve(tm, rank), local, size, call);
+      gex::rma::check_local(peer, local, size, call);
   }
-  return gex::rma::resolve_transfer(tm, rank, local, remote, size, flags, call);
+  return gex::rma::resolve_transfer(peer, local, remote, size, flags, call);
 }
 
 template <class AnyCall>

@@ -36,7 +36,7 @@ bool is_here(const AtomicRequest& operation) noexcept {
 }
 
 /// Starts an operation that the network performs, or the owner of the target, which a message asks.
-Injected inject(const AtomicRequest& operation, const Targets& targets,
+Injected inject(const AtomicRequest& operation, const CompletionTargets& targets,
                 gex_Flags_t flags) noexcept {
   const bool immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
   const int refused = operation.by_network ? ask_network(operation, targets.done, immediate)
@@ -52,10 +52,11 @@ gex_Event_t operate_explicit(const AtomicRequest& operation, gex_Flags_t flags) 
     operate_here(operation, flags);
     return GEX_EVENT_INVALID;
   }
-  return initiate_with_event(
-             operation.target.as(OpKind::atomic), category_of(operation.opcode),
-             LocalCompletion::with_done,
-             [&](const Targets& targets) noexcept { return inject(operation, targets, flags); })
+  return initiate_with_event(operation.target.as(OpKind::atomic), category_of(operation.opcode),
+                             LocalCompletion::with_done,
+                             [&](const CompletionTargets& targets) noexcept {
+                               return inject(operation, targets, flags);
+                             })
       .event_or_no_op();
 }
 
@@ -68,7 +69,7 @@ int operate_implicit(const AtomicRequest& operation, gex_Flags_t flags) noexcept
   const Initiated initiated = initiate_implicit(
       operation.target.as(OpKind::atomic), category_of(operation.opcode),
       LocalCompletion::with_done,
-      [&](const Targets& targets) noexcept { return inject(operation, targets, flags); });
+      [&](const CompletionTargets& targets) noexcept { return inject(operation, targets, flags); });
   return initiated.refused ? 1 : 0;
 }
 

@@ -3,10 +3,10 @@
 // No other file distinguishes the forms.
 //
 // An operation has one or more parts. Its `inject` function gives them to whatever carries them:
-// each part adds one to `Targets::done` when it is complete and, if the source of a put is in use
-// after `inject` has returned, one to `Targets::local_done` when it is not any more. `inject` may
-// wait for room, polling; it returns how many parts there are, or that nothing was injected, which
-// only an immediate operation may.
+// each part adds one to `CompletionTargets::done` when it is complete and, if the source of a put
+// is in use after `inject` has returned, one to `CompletionTargets::local_done` when it is not any
+// more. `inject` may wait for room, polling; it returns how many parts there are, or that nothing
+// was injected, which only an immediate operation may.
 //
 // What completes inside its call, as a copy to mapped memory does, is not initiated: it touches no
 // counter and has no event. What is initiated is described by an Op (core/op.h), for reports of
@@ -28,7 +28,7 @@
 
 namespace gex {
 
-struct Targets {
+struct CompletionTargets {
   CompletionTarget done;
   CompletionTarget local_done;  ///< null: the call does not ask for local completion
 };
@@ -67,22 +67,23 @@ inline void wait_for_parts(const Op& op, const StdCompletion::Word& completed,
              [&]() noexcept { return StdCompletion::load_acquire(completed) == parts; });
 }
 /// A peer's answer completes the targets, in whatever thread takes it.
-inline void hand_over(const Targets& targets) noexcept {
+inline void hand_over(const CompletionTargets& targets) noexcept {
   order_through_peer_begins(targets.done);
   if (targets.local_done != nullptr) order_through_peer_begins(targets.local_done);
 }
 /// Injects, and follows the operation until it is complete; traced jobs only.
 template <class Inject>
-[[gnu::noinline]] Injected inject_followed(const Targets& targets, Inject& inject) noexcept {
+[[gnu::noinline]] Injected inject_followed(const CompletionTargets& targets,
+                                           Inject& inject) noexcept {
   const FollowedTargets given = the_observer.follow(targets.done, targets.local_done);
-  const Targets followed{given.done, given.local_done};
+  const CompletionTargets followed{given.done, given.local_done};
   hand_over(followed);
   const Injected injected = inject(followed);
   the_observer.settle(given, injected.parts, injected.source_in_use ? injected.parts : 0);
   return injected;
 }
 template <class Inject>
-Injected inject_into(const Targets& targets, Inject& inject) noexcept {
+Injected inject_into(const CompletionTargets& targets, Inject& inject) noexcept {
   const CancellationDisabled uncancelled(reaches_cancellation_points());
   if (traced()) [[unlikely]]
     return inject_followed(targets, inject);
@@ -95,7 +96,7 @@ Injected inject_into(const Targets& targets, Inject& inject) noexcept {
 template <class Inject>
 Initiated initiate_blocking(const Op& op, Inject inject) noexcept {
   StdCompletion::Word done{0};
-  const Injected injected = detail::inject_into(Targets{&done, nullptr}, inject);
+  const Injected injected = detail::inject_into(CompletionTargets{&done, nullptr}, inject);
   if (injected.parts == 0) return {.refused = true};
   detail::wait_for_parts(op, done, injected.parts);
   return {};
@@ -112,7 +113,7 @@ Initiated initiate_implicit(const Op& op, Category_index category, LocalCompleti
   if (wanted == LocalCompletion::now) local_done = &reusable;
   if (wanted == LocalCompletion::group) local_done = &counters.completed[ec_lc];
   const Injected injected =
-      detail::inject_into(Targets{&counters.completed[category], local_done}, inject);
+      detail::inject_into(CompletionTargets{&counters.completed[category], local_done}, inject);
   if (injected.parts == 0) return {.refused = true};
   show(thread.implicit_op(category), op);
   counters.initiated[category] += injected.parts;
@@ -133,8 +134,8 @@ Initiated initiate_with_event(const Op& op, Category_index category, LocalComple
   CompletionTarget local_done = nullptr;
   if (wanted == LocalCompletion::now) local_done = &reusable;
   if (wanted == LocalCompletion::leaf) local_done = &event.counters.completed[ec_lc];
-  const Injected injected =
-      detail::inject_into(Targets{&event.counters.completed[category], local_done}, inject);
+  const Injected injected = detail::inject_into(
+      CompletionTargets{&event.counters.completed[category], local_done}, inject);
   if (injected.parts == 0) {
     free_event(thread, event);
     return {.refused = true};

@@ -30,7 +30,8 @@ void on_memset(gex_Token_t token, const Memset& request, void*, std::size_t) noe
   rma::reply_done(token, request.target);
 }
 
-Injected inject(const rma::ResolvedTransfer& transfer, int value, const Targets& targets) noexcept {
+Injected inject(const rma::ResolvedTransfer& transfer, int value,
+                const CompletionTargets& targets) noexcept {
   const Packed packed(Memset{transfer.remote, Wide(targets.done), transfer.size, value});
   am::Outbound message = packed.message_for(memset_message);
   message.what.set_endpoints(am::endpoints_of(transfer.peer));
@@ -50,7 +51,7 @@ bool done_here(const rma::ResolvedTransfer& transfer, int value) noexcept {
 
 void memset_blocking(const rma::ResolvedTransfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return;
-  initiate_blocking(transfer.as(OpKind::put), [&](const Targets& targets) noexcept {
+  initiate_blocking(transfer.as(OpKind::put), [&](const CompletionTargets& targets) noexcept {
     return inject(transfer, value, targets);
   });
 }
@@ -59,14 +60,15 @@ void memset_implicit(const rma::ResolvedTransfer& transfer, int value) noexcept 
   if (done_here(transfer, value)) return;
   initiate_implicit(
       transfer.as(OpKind::put), ec_put, LocalCompletion::with_done,
-      [&](const Targets& targets) noexcept { return inject(transfer, value, targets); });
+      [&](const CompletionTargets& targets) noexcept { return inject(transfer, value, targets); });
 }
 
 gex_Event_t memset_explicit(const rma::ResolvedTransfer& transfer, int value) noexcept {
   if (done_here(transfer, value)) return GEX_EVENT_INVALID;
-  return initiate_with_event(
-             transfer.as(OpKind::put), ec_put, LocalCompletion::with_done,
-             [&](const Targets& targets) noexcept { return inject(transfer, value, targets); })
+  return initiate_with_event(transfer.as(OpKind::put), ec_put, LocalCompletion::with_done,
+                             [&](const CompletionTargets& targets) noexcept {
+                               return inject(transfer, value, targets);
+                             })
       .event;
 }
 

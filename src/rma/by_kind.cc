@@ -5,7 +5,7 @@
 
 namespace gex::rma {
 
-Injected put_by_kind(const ResolvedTransfer& transfer, const Targets& targets,
+Injected put_by_kind(const ResolvedTransfer& transfer, const CompletionTargets& targets,
                      bool at_once) noexcept {
   if (!at_once) {
     transfer.kind->begin_copy(transfer.reached, transfer.local, transfer.size, targets.done,
@@ -17,7 +17,7 @@ Injected put_by_kind(const ResolvedTransfer& transfer, const Targets& targets,
   return {1};
 }
 
-Injected get_by_kind(const ResolvedTransfer& transfer, const Targets& targets) noexcept {
+Injected get_by_kind(const ResolvedTransfer& transfer, const CompletionTargets& targets) noexcept {
   transfer.kind->begin_copy(transfer.local, transfer.reached, transfer.size, targets.done, nullptr);
   return {1};
 }

@@ -10,8 +10,8 @@
 namespace gex::rma {
 
 /// `at_once`: the copy is done when this returns, and so are both targets.
-Injected put_by_kind(const ResolvedTransfer& transfer, const Targets& targets,
+Injected put_by_kind(const ResolvedTransfer& transfer, const CompletionTargets& targets,
                      bool at_once) noexcept;
-Injected get_by_kind(const ResolvedTransfer& transfer, const Targets& targets) noexcept;
+Injected get_by_kind(const ResolvedTransfer& transfer, const CompletionTargets& targets) noexcept;
 
 }  // namespace gex::rma

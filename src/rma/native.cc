@@ -107,8 +107,8 @@ std::uint32_t native_parts_of(const ResolvedTransfer& transfer) noexcept {
   return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
 }
 
-Injected native_put(const ResolvedTransfer& transfer, const Targets& targets, FromCopy from_copy,
-                    bool immediate) noexcept {
+Injected native_put(const ResolvedTransfer& transfer, const CompletionTargets& targets,
+                    FromCopy from_copy, bool immediate) noexcept {
   if (from_copy != FromCopy::no) {
     const bool must_copy = from_copy == FromCopy::yes;
     std::unique_ptr<SourceCopy> copy = SourceCopy::of(transfer, must_copy);

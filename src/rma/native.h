@@ -24,8 +24,8 @@ enum class FromCopy : std::uint8_t {
 /// Injects all parts; none if `immediate` and the first found no room. Once the first is under way
 /// the others, if `immediate`, are injected by polls where there is no room for them now; else they
 /// wait for it, polling.
-Injected native_put(const ResolvedTransfer& transfer, const Targets& targets, FromCopy from_copy,
-                    bool immediate) noexcept;
+Injected native_put(const ResolvedTransfer& transfer, const CompletionTargets& targets,
+                    FromCopy from_copy, bool immediate) noexcept;
 Injected native_get(const ResolvedTransfer& transfer, CompletionTarget done,
                     bool immediate) noexcept;
 

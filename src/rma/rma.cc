@@ -66,7 +66,7 @@ void choose_way_inside(ResolvedTransfer& transfer, const PublishedSegment& segme
           transfer.size, reinterpret_cast<void*>(transfer.remote), transfer.peer.jobrank);
 }
 
-Injected inject_get(const ResolvedTransfer& transfer, const Targets& targets,
+Injected inject_get(const ResolvedTransfer& transfer, const CompletionTargets& targets,
                     gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
   switch (transfer.way) {
@@ -103,7 +103,7 @@ LocalCompletion local_completion_of(const gex_Event_t* lc_opt) noexcept {
 
 }  // namespace
 
-Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
+Injected inject_put(const ResolvedTransfer& transfer, const CompletionTargets& targets,
                     LocalCompletion wanted, gex_Flags_t flags) noexcept {
   const bool immediate = is_immediate(flags);
   // An immediate call must not wait until its source may be reused.
@@ -213,7 +213,7 @@ void report(const ResolvedTransfer& transfer, std::size_t bytes) noexcept {
 int put_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
   if (put_by_copy(transfer)) return 0;
   const Initiated put =
-      initiate_blocking(transfer.as(OpKind::put), [&](const Targets& targets) noexcept {
+      initiate_blocking(transfer.as(OpKind::put), [&](const CompletionTargets& targets) noexcept {
         return inject_put(transfer, targets, LocalCompletion::with_done, flags);
       });
   return put.refused ? 1 : 0;
@@ -224,7 +224,7 @@ int put_implicit(const ResolvedTransfer& transfer, const gex_Event_t* lc_opt,
   if (put_by_copy(transfer)) return 0;
   const LocalCompletion wanted = local_completion_of(lc_opt);
   const Initiated put = initiate_implicit(transfer.as(OpKind::put), ec_put, wanted,
-                                          [&](const Targets& targets) noexcept {
+                                          [&](const CompletionTargets& targets) noexcept {
                                             return inject_put(transfer, targets, wanted, flags);
                                           });
   return put.refused ? 1 : 0;
@@ -238,7 +238,7 @@ gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* lc_opt,
     return GEX_EVENT_INVALID;
   }
   const Initiated put = initiate_with_event(transfer.as(OpKind::put), ec_put, wanted,
-                                            [&](const Targets& targets) noexcept {
+                                            [&](const CompletionTargets& targets) noexcept {
                                               return inject_put(transfer, targets, wanted, flags);
                                             });
   if (wanted == LocalCompletion::leaf && !put.refused)
@@ -248,25 +248,29 @@ gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* lc_opt,
 
 int get_blocking(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
   if (get_by_copy(transfer)) return 0;
-  const Initiated get = initiate_blocking(
-      transfer.as(OpKind::get),
-      [&](const Targets& targets) noexcept { return inject_get(transfer, targets, flags); });
+  const Initiated get =
+      initiate_blocking(transfer.as(OpKind::get), [&](const CompletionTargets& targets) noexcept {
+        return inject_get(transfer, targets, flags);
+      });
   return get.refused ? 1 : 0;
 }
 
 int get_implicit(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
   if (get_by_copy(transfer)) return 0;
-  const Initiated get = initiate_implicit(
-      transfer.as(OpKind::get), ec_get, LocalCompletion::with_done,
-      [&](const Targets& targets) noexcept { return inject_get(transfer, targets, flags); });
+  const Initiated get =
+      initiate_implicit(transfer.as(OpKind::get), ec_get, LocalCompletion::with_done,
+                        [&](const CompletionTargets& targets) noexcept {
+                          return inject_get(transfer, targets, flags);
+                        });
   return get.refused ? 1 : 0;
 }
 
 gex_Event_t get_explicit(const ResolvedTransfer& transfer, gex_Flags_t flags) noexcept {
   if (get_by_copy(transfer)) return GEX_EVENT_INVALID;
-  return initiate_with_event(
-             transfer.as(OpKind::get), ec_get, LocalCompletion::with_done,
-             [&](const Targets& targets) noexcept { return inject_get(transfer, targets, flags); })
+  return initiate_with_event(transfer.as(OpKind::get), ec_get, LocalCompletion::with_done,
+                             [&](const CompletionTargets& targets) noexcept {
+                               return inject_get(transfer, targets, flags);
+                             })
       .event_or_no_op();
 }
 

@@ -10,7 +10,7 @@
 //   choose_way           way.h             decides what carries it
 //   put_explicit         rma.cc            copies, where the peer's segment is mapped
 //   initiate_with_event  core/initiate.h   makes the event, and counts its parts
-//   inject_put           rma.cc            gives it to them:
+//   inject_put           rma.cc            gives the transfer to what carries it:
 //
 //   put_by_kind          by_kind.h         a device, whose copies reach both sides
 //   native_put           native.h          the network, which has a key for the segment
@@ -19,8 +19,11 @@
 //                                          or a neighbor's memory that is not shared
 //
 // `native_put` calls the conduit's `put` (gex/plugin/conduit.h) for as much at a time as the
-// network takes; that of udp is followed in net/udp/endpoint.h. Each way completes the parts that
-// it carries: a network by `Host::complete`, which is `complete` (core/thread.h).
+// network takes; that of udp is followed in net/udp/endpoint.h. Where there is no room,
+// `inject_all` (injection.h) waits for it, polling, or leaves what remains to polls. Each way
+// completes the parts that it carries: a network by `Host::complete`, which calls `complete`
+// (core/thread.h) and rings waiters (core/conduit_host.cc). `done` is a count of the event's
+// (core/event.h), by which gex_Event_Wait sees that all are complete.
 //
 // On the way `local` is the memory of the caller and `remote` that of the peer, for puts and gets
 // alike; `done` and `local_done` are what the operation completes (core/initiate.h). A conduit has
@@ -65,7 +68,7 @@ void check_local(const Target& peer, const void* local, std::size_t size, Call c
 void report(const ResolvedTransfer& transfer, std::size_t bytes) noexcept;
 
 /// Injects the put of a transfer that is not empty, and not just a copy by the processor.
-Injected inject_put(const ResolvedTransfer& transfer, const Targets& targets,
+Injected inject_put(const ResolvedTransfer& transfer, const CompletionTargets& targets,
                     LocalCompletion wanted, gex_Flags_t flags) noexcept;
 /// How often a put that is not empty completes its target, by a copy or whichever way it goes.
 std::uint32_t parts_of_put(const ResolvedTransfer& transfer) noexcept;

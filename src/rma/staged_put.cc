@@ -15,12 +15,12 @@ namespace {
 /// A put from a device.
 struct StagedPut final : am::DeferredSend {
   StagedPut(const ResolvedTransfer& put, const MemoryKind& its_kind,
-            const Targets& its_targets) noexcept
+            const CompletionTargets& its_targets) noexcept
       : transfer(put), kind(its_kind), targets(its_targets) {}
 
   ResolvedTransfer transfer;
   const MemoryKind& kind;
-  Targets targets;
+  CompletionTargets targets;
   std::size_t begun = 0;  ///< bytes
   std::size_t sent = 0;
   std::deque<std::unique_ptr<StagingBuffer>> parts;
@@ -57,7 +57,7 @@ struct StagedPut final : am::DeferredSend {
 }  // namespace
 
 Injected put_staged(const ResolvedTransfer& transfer, const MemoryKind& kind,
-                    const Targets& targets) noexcept {
+                    const CompletionTargets& targets) noexcept {
   const Injected injected{message_parts_of(transfer), /*source_in_use=*/true};
   auto put = std::make_unique<StagedPut>(transfer, kind, targets);
   if (!put->advance()) am::defer(std::move(put));

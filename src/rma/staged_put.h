@@ -13,6 +13,6 @@ namespace gex::rma {
 /// Begins a put whose source is memory of `kind`. The source is in use after this; each part that
 /// has been copied completes `local_done`.
 Injected put_staged(const ResolvedTransfer& transfer, const MemoryKind& kind,
-                    const Targets& targets) noexcept;
+                    const CompletionTargets& targets) noexcept;
 
 }  // namespace gex::rma

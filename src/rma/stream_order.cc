@@ -17,11 +17,12 @@ namespace gex::rma {
 namespace {
 
 struct PutAfter final : am::DeferredSend {
-  PutAfter(const ResolvedTransfer& put, const Targets& its_targets, gex_Flags_t its_flags) noexcept
+  PutAfter(const ResolvedTransfer& put, const CompletionTargets& its_targets,
+           gex_Flags_t its_flags) noexcept
       : transfer(put), targets(its_targets), flags(its_flags | GEX_FLAG_IMMEDIATE) {}
 
   ResolvedTransfer transfer;
-  Targets targets;
+  CompletionTargets targets;
   gex_Flags_t flags;
   StdCompletion::Word happened{0};
 
@@ -55,7 +56,7 @@ struct HeldStream final : am::DeferredSend {
 
 gex_Event_t put_after(const ResolvedTransfer& transfer, const MemoryKind& kind, void* device_event,
                       gex_Flags_t flags) noexcept {
-  const auto inject = [&](const Targets& targets) noexcept {
+  const auto inject = [&](const CompletionTargets& targets) noexcept {
     auto put = std::make_unique<PutAfter>(transfer, targets, flags);
     const Injected injected{parts_of_put(transfer)};
     if (const std::string why = kind.follow_event(device_event, &put->happened); !why.empty())

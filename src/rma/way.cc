@@ -46,7 +46,8 @@ bool choose_way(ResolvedTransfer& transfer, const PublishedSegment& segment,
                 std::size_t local_size) noexcept {
   if (!segment.contains(transfer.remote, transfer.size)) [[unlikely]]
     return false;
-  transfer.mapped = segment.mapped_at(transfer.remote, transfer.size);
+  if (segment.mapped != nullptr)
+    transfer.mapped = segment.mapped + (transfer.remote - segment.owner_address);
   transfer.key = segment.key;
   transfer.remote_class = segment.memory_class;
   if (has_other_kinds() && transfer.size != 0 && choose_kind(transfer, segment, local_size))

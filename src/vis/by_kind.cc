@@ -89,7 +89,7 @@ Packing unpacking(const MemoryKind& kind, const std::byte* from, CompletionTarge
 }  // namespace
 
 Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to_end, std::byte* to,
-                              const std::byte* from, const Targets& targets) noexcept {
+                              const std::byte* from, const CompletionTargets& targets) noexcept {
   const End from_end = to_end == remote_end ? local_end : remote_end;
   const bool by_rows = has_rows(shape);
   const bool by_planes = by_rows && has_planes(shape);
@@ -121,7 +121,7 @@ Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to
 
 Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::ptrdiff_t to_shift,
                             const BlockList& from, std::ptrdiff_t from_shift,
-                            const Targets& targets) noexcept {
+                            const CompletionTargets& targets) noexcept {
   std::uint32_t parts = 0;
   Cursor out;
   Cursor in;

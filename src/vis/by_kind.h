@@ -16,12 +16,12 @@ namespace gex::vis {
 
 /// `to` and `from`: the first elements, where the kind reaches them.
 Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to_end, std::byte* to,
-                              const std::byte* from, const Targets& targets) noexcept;
+                              const std::byte* from, const CompletionTargets& targets) noexcept;
 
 /// The shifts are added to the addresses.
 Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::ptrdiff_t to_shift,
                             const BlockList& from, std::ptrdiff_t from_shift,
-                            const Targets& targets) noexcept;
+                            const CompletionTargets& targets) noexcept;
 
 /// As `gather` and `scatter` (region_copy.h), where the region is memory of `kind`. Returns how
 /// many copies have begun, each of which completes `done` once.

@@ -254,7 +254,7 @@ void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t siz
 
 template <class Region>
 Injected put_packed(const Resolved& transfer, const Region& remote, const Region& local,
-                    const PeerCompletion& notice, const Targets& targets) noexcept {
+                    const PeerCompletion& notice, const CompletionTargets& targets) noexcept {
   const Target& peer = transfer.range.peer;
   const MemoryKind* const kind = transfer.range.local_kind;
   const bool notifies = notice.is_set();
@@ -334,9 +334,9 @@ Injected get_packed(const Resolved& transfer, const Region& remote, const Region
 }
 
 template Injected put_packed(const Resolved&, const StridedRegion&, const StridedRegion&,
-                             const PeerCompletion&, const Targets&) noexcept;
+                             const PeerCompletion&, const CompletionTargets&) noexcept;
 template Injected put_packed(const Resolved&, const BlockList&, const BlockList&,
-                             const PeerCompletion&, const Targets&) noexcept;
+                             const PeerCompletion&, const CompletionTargets&) noexcept;
 template Injected get_packed(const Resolved&, const StridedRegion&, const StridedRegion&,
                              CompletionTarget) noexcept;
 template Injected get_packed(const Resolved&, const BlockList&, const BlockList&,

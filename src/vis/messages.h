@@ -28,7 +28,7 @@ namespace gex::vis {
 /// unless it comes from a device, and so has a shape; the lists of a get are read until it is done.
 template <class Region>
 Injected put_packed(const Resolved& transfer, const Region& remote, const Region& local,
-                    const PeerCompletion& notice, const Targets& targets) noexcept;
+                    const PeerCompletion& notice, const CompletionTargets& targets) noexcept;
 template <class Region>
 Injected get_packed(const Resolved& transfer, const Region& remote, const Region& local,
                     CompletionTarget target) noexcept;

@@ -34,7 +34,7 @@ PieceLimits limits() noexcept {
 template <class Region>
 struct PieceInjection {
   Resolved transfer;
-  Targets targets;
+  CompletionTargets targets;
   Region remote;
   Region local;
   Cut cut;
@@ -45,7 +45,7 @@ struct PieceInjection {
   std::uint32_t operations = 0;  ///< injected
 
   PieceInjection(const Resolved& resolved, const Region& remote_region, const Region& local_region,
-                 const Targets& completed) noexcept
+                 const CompletionTargets& completed) noexcept
       : transfer(resolved),
         targets(completed),
         remote(remote_region),
@@ -129,7 +129,7 @@ bool suits_network(std::size_t operations, std::size_t bytes, std::size_t messag
 
 template <class Region>
 Injected inject_native(const Resolved& transfer, const Region& remote, const Region& local,
-                       const Targets& targets) noexcept {
+                       const CompletionTargets& targets) noexcept {
   PieceInjection<Region> injection(transfer, remote, local, targets);
   if (!rma::inject_all<WithOwnShape<Region>>(injection, transfer.immediate)) return not_injected;
   return {injection.parts(), /*source_in_use=*/transfer.is_put};
@@ -139,9 +139,9 @@ template std::size_t native_operations(const StridedRegion&, const StridedRegion
                                        std::size_t) noexcept;
 template std::size_t native_operations(const BlockList&, const BlockList&, std::size_t) noexcept;
 template Injected inject_native(const Resolved&, const StridedRegion&, const StridedRegion&,
-                                const Targets&) noexcept;
+                                const CompletionTargets&) noexcept;
 template Injected inject_native(const Resolved&, const BlockList&, const BlockList&,
-                                const Targets&) noexcept;
+                                const CompletionTargets&) noexcept;
 
 void start_native() {
   const std::string text = env::text(env::Variable::vis_pieces);

@@ -32,7 +32,7 @@ bool suits_network(std::size_t operations, std::size_t bytes, std::size_t messag
 /// complete.
 template <class Region>
 Injected inject_native(const Resolved& transfer, const Region& remote, const Region& local,
-                       const Targets& targets) noexcept;
+                       const CompletionTargets& targets) noexcept;
 
 /// Reads GEX_VIS_PIECES; start-up only.
 void start_native();

@@ -130,7 +130,7 @@ struct StridedRegions {
       copy_strided(*remote.shape, local_end, local.first, first);
   }
   Injected copy_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
-                        const Targets& targets) const noexcept {
+                        const CompletionTargets& targets) const noexcept {
     std::byte* const first = reached - remote_extent.start;
     return is_put
                ? copy_strided_by_kind(kind, *remote.shape, remote_end, first, local.first, targets)
@@ -159,7 +159,7 @@ struct ListRegions {
       copy_lists(local, 0, remote, shift_to(mapped));
   }
   Injected copy_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
-                        const Targets& targets) const noexcept {
+                        const CompletionTargets& targets) const noexcept {
     return is_put ? copy_lists_by_kind(kind, remote, shift_to(reached), local, 0, targets)
                   : copy_lists_by_kind(kind, local, 0, remote, shift_to(reached), targets);
   }
@@ -196,7 +196,7 @@ void narrow_way(Resolved& transfer, const Regions& regions, const PeerCompletion
 /// Gives a transfer to what carries it.
 template <class Regions>
 Injected inject_transfer(const Resolved& transfer, const Regions& regions,
-                         const PeerCompletion& notice, const Targets& targets) noexcept {
+                         const PeerCompletion& notice, const CompletionTargets& targets) noexcept {
   switch (transfer.range.way) {
     case rma::Way::kind:
       return regions.copy_by_kind(*transfer.range.kind, transfer.range.reached, transfer.is_put,
@@ -230,7 +230,7 @@ template <class Regions>
     return done_at_once(peer, notice);
   }
   return initiate(request.form, transfer.op(), transfer.is_put ? ec_put : ec_get,
-                  local_completion_of(request), [&](const Targets& targets) noexcept {
+                  local_completion_of(request), [&](const CompletionTargets& targets) noexcept {
                     return inject_transfer(transfer, regions, notice, targets);
                   });
 }
