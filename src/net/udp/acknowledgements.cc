@@ -10,9 +10,9 @@ Header Acknowledgements::header_for(Peer& peer, std::uint8_t flags) noexcept {
   const bool refuses = !buffers_.may_hold(request_channel);
   requests_refused_ |= refuses;
   peer.was_stopped = refuses;
-  peer.unanswered = 0;
-  peer.unanswered_charge = 0;
-  peer.answer_now = false;
+  peer.unacknowledged_here = 0;
+  peer.unacknowledged_here_charge = 0;
+  peer.acknowledge_now = false;
   const bool waited = std::exchange(peer.kept_waiting, false);
   Header header{};
   header.source = rank_ & (max_ranks - 1);
@@ -51,13 +51,15 @@ void Acknowledgements::send(Peer& peer) {
 void Acknowledgements::send_owed(bool idle) {
   for (std::size_t i = 0; i < owed_.size();) {
     Peer& peer = *owed_[i];
-    const bool now_or_never = peer.answer_now || idle || peer.unanswered >= max_unanswered ||
-                              peer.unanswered_charge >= peer.share.granted / 8;
-    if (peer.unanswered != 0 && !now_or_never) {
+    const bool is_due = peer.acknowledge_now || idle ||
+                        peer.unacknowledged_here >= max_unacknowledged_here ||
+                        peer.unacknowledged_here_charge >= peer.share.granted / 8;
+    // If not, it waits for a later poll.
+    if (peer.unacknowledged_here != 0 && !is_due) {
       ++i;
       continue;
     }
-    if (peer.unanswered != 0 || peer.answer_now) send(peer);
+    if (peer.unacknowledged_here != 0 || peer.acknowledge_now) send(peer);
     peer.is_owed = false;
     owed_[i] = owed_.back();
     owed_.pop_back();

@@ -46,7 +46,7 @@ class Acknowledgements {
 
  private:
   /// Datagrams that are acknowledged at the latest when there are so many.
-  static constexpr std::uint32_t max_unanswered = 16;
+  static constexpr std::uint32_t max_unacknowledged_here = 16;
 
   const std::uint32_t rank_;
   const ReceiveBuffers& buffers_;

@@ -30,9 +30,9 @@ class Burst {
   Burst(Socket& socket, const Seal& seal, bool covers_bulk)
       : socket_(socket), seal_(seal), covers_bulk_(covers_bulk) {}
 
-  /// Seals it with this header and adds it. Of what is sent again, a copy: where other threads or
-  /// processes write to the memory of its payload, the datagram may not be what was sealed, and is
-  /// refused.
+  /// Seals it with this header and adds it. What is sent again is a copy. A first transmission may
+  /// differ from what was sealed, if others write to its payload meanwhile, and be refused; the
+  /// copy is not.
   void add(Peer& peer, Packet& packet, Header header, Time now);
   /// Adds a datagram that is not sequenced: a header and up to `max_rest` bytes.
   void add(Peer& peer, Header header, const void* rest, std::size_t rest_size);

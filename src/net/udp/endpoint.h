@@ -13,25 +13,28 @@
 //   OneSided          which puts and gets are under way
 //   Burst             datagrams that are handed to the kernel together
 //
-// A put takes this path. The caller's memory is `local`, and the `payload` of packets, until the
-// kernel has read it:
+// A put takes this path. If it `is_copied`, the caller's memory is free at once
+// (OneSided::complete_locally); else it is `local`, and `payload` of packets, until the last of
+// them is acknowledged (`finish` completes `local_done`, then `done`):
 //
 //   Conduit::put               of this network: Udp::put (udp.cc), by gex/plugin/table.h
 //   Lanes::own                 lanes.h: the thread's endpoint; Lanes::first for a put that only a
 //                              flush reports
 //   Endpoint::put              OneSided::begin_put makes a Stream of it
-//     `is_copied` (packer.h)   Packer::add_put copies it into the peer's open packet;
-//                              Sender::added decides whether that leaves now
+//     `is_copied` (packer.h)   Packer::add_put copies it into the peer's open packet, and
+//                              OneSided::complete_locally completes `local_done`; Sender::added
+//                              decides whether the packet leaves now
 //     else                     Sender::queue; `cut_next` makes packets whose payload stays in place
 //   Sender::transmit           as many packets as `departure_of` (departure.h) lets leave, those
-//                              that were lost before new ones (`next_packet`): `put_on_wire`
+//                              that were lost before new ones (`next_packet`): `add_to_burst`
 //   Burst::add                 seals a packet, and puts it with others of the call
 //   Sender::hand_over          Burst::send gives all to the Socket, before the lock is released
 //
 // What may not leave yet does in a later `transmit`: of Endpoint::poll (Sender::send_queued), or of
 // a call that adds something.
 //
-// At the peer, in Endpoint::poll:
+// At the peer, in a poll (am/network.cc `poll_conduit`, Conduit::poll, Lanes::poll), which is
+// Endpoint::poll of the thread's endpoint, and now and then of the others:
 //
 //   Receiver::receive          what the Socket has: `handle_incoming` takes joined datagrams one by
 //                              one, and `handle_datagram` asks `sender_of` whose each is; those
@@ -40,13 +43,16 @@
 //   Receiver::handle_records   looks at all of it first (`inspect`): Segments::at checks that the
 //                              memory is a segment's; then takes it (`consume`): the bytes are
 //                              copied there
-//   Acknowledgements           `owe`, and at the end of the poll `send_owed`, unless a datagram to
-//                              that peer has taken the acknowledgement along (`header_for`)
+//   Acknowledgements           `owe`: the last packet of a put asks for its acknowledgement in this
+//                              poll (`acknowledge_now`). `send_owed`, at the end of it, sends what
+//                              is due, unless a datagram to that peer has taken it along
+//                              (`header_for`)
 //
 // And here again, in a poll:
 //
 //   Receiver::handle_acknowledgements
-//   Sender::acknowledged       `done_with` each packet that has arrived
+//   Sender::take_header        `acknowledged` calls `done_with` for each packet that has arrived;
+//                              then the window that the peer grants
 //   OneSided::arrived          of the last packet of the put: `finish` calls Host::complete
 //   Sender::find_losses        what others have overtaken is sent again; so is, after a while, what
 //                              nothing has acknowledged (Sender::look_at_timers)

@@ -21,8 +21,9 @@ struct EndpointSettings {
   std::uint32_t depth = 0;        ///< messages of a channel held for a peer: `Limits::reply_depth`
   std::uint32_t total_depth = 0;  ///< for all peers, or 0
   std::size_t receive_memory = std::size_t{64} << 20;
-  /// While others are in flight, packets leave when there are as many bytes as are in flight, but
-  /// with no fewer than the first of these, and at the latest with the second.
+  /// Records that are added in a row, with others in flight, are gathered until there are as many
+  /// bytes as are in flight, but at least `bundle` and at most `batch`, or until the next poll: see
+  /// Sender::added.
   std::size_t bundle = 2048;
   std::size_t batch = 48000;
   Time shortest_timeout = 200'000;

@@ -60,7 +60,7 @@ class Packer {
     const Added added = add_record(peer, RecordKind::put, details, put.local, put.size);
     if (added.bytes == 0) return 0;
     Packet& packet = *added.to;
-    packet.urgent = true;
+    packet.acknowledge_now = true;
     put.cut = put.size;
     put.packets = 1;
     put.in_packet = packet.streams;

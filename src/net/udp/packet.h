@@ -39,8 +39,8 @@ struct alignas(cache_line) Packet {
   std::uint32_t size = 0;  ///< of `bytes()`
   std::uint32_t payload_size = 0;
   const std::byte* payload = nullptr;  ///< behind `bytes()`: of a stream
-  /// Completed, all or in part, when this one is acknowledged: a list (Stream::in_packet), of a
-  /// packet of a stream that one.
+  /// The streams of which this packet has bytes, all or a part: in a packet of a stream that one,
+  /// in others a list of the puts that were copied into it, linked by Stream::in_packet.
   Stream* streams = nullptr;
   Time sent_at = 0;
   std::uint64_t transmission = 0;  ///< its number among those to the peer
@@ -53,7 +53,7 @@ struct alignas(cache_line) Packet {
   std::uint8_t transmissions = 0;  ///< how often; stops at 255
   bool lost = false;               ///< to be sent again
   bool is_probe = false;           ///< see unacknowledged.h
-  bool urgent = false;             ///< `acknowledge_now`
+  bool acknowledge_now = false;    ///< the flag of its header
   bool is_slab = false;            ///< of Slabs; else Sender's, of a stream
   /// Bytes before the header, a multiple of 16: of a message whose payload was built in here first.
   std::uint16_t front = 0;

@@ -63,11 +63,11 @@ struct Peer {
   std::uint64_t sent_number = 0;  ///< of the last datagram
   Unacknowledged unacknowledged;
   std::array<LinkedQueue<Packet>, traffic_kinds> ready;  ///< whole, to be sent
-  std::array<Packet*, traffic_kinds> open{};             ///< to which the next message is added
-  std::array<std::uint32_t, traffic_kinds> held{};  ///< packets of messages, until acknowledged
-  std::size_t queued = 0;                           ///< bytes in packets that are ready or open
-  std::uint32_t gathered = 0;                       ///< sends since the last that left at once
-  LinkedQueue<Stream> streams;                      ///< to be cut into packets
+  std::array<Packet*, traffic_kinds> open{};             ///< to which the next record is added
+  std::array<std::uint32_t, traffic_kinds> held{};       ///< packets of Slabs, until acknowledged
+  std::size_t queued = 0;       ///< bytes in packets that are ready or open
+  std::uint32_t gathered = 0;   ///< records added since the last `transmit`
+  LinkedQueue<Stream> streams;  ///< to be cut into packets
   RoundTrip round_trip;
   Congestion congestion;
   Pacing pacing;
@@ -87,9 +87,10 @@ struct Peer {
   ReceivedSequence received;
   std::vector<Partial> partials;
   std::vector<Assembly> assemblies;
-  std::uint32_t unanswered = 0;  ///< sequenced datagrams since the last one that went there
-  std::size_t unanswered_charge = 0;
-  bool answer_now = false;
+  /// Sequenced datagrams that have come since the last datagram that went there, and their charge.
+  std::uint32_t unacknowledged_here = 0;
+  std::size_t unacknowledged_here_charge = 0;
+  bool acknowledge_now = false;
   bool kept_waiting = false;  ///< some of these have waited, as this process did not poll
   bool was_stopped = false;   ///< the last datagram that went there refused requests
   bool is_gone = false;       ///< it has left

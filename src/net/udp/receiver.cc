@@ -135,8 +135,8 @@ void Receiver::handle_datagram(const Header& header, const std::byte* rest,
     case ReceivedSequence::is_duplicate:
       // Its sender has not seen the acknowledgement.
       ++endpoint_.counts.duplicates;
-      ++peer->unanswered;
-      peer->answer_now = true;
+      ++peer->unacknowledged_here;
+      peer->acknowledge_now = true;
       return;
     case ReceivedSequence::is_beyond:
       ++endpoint_.counts.malformed;
@@ -167,17 +167,17 @@ void Receiver::handle_records(Peer& peer, const Header& header, const std::byte*
       return;
     case Verdict::no_room:
       ++endpoint_.counts.refused;
-      ++peer.unanswered;
-      peer.answer_now = true;
+      ++peer.unacknowledged_here;
+      peer.acknowledge_now = true;
       return;
     case Verdict::acceptable:
       break;
   }
   peer.received.accept(header.sequence);
   peer.kept_waiting |= endpoint_.attendance.absence() != 0;
-  ++peer.unanswered;
-  peer.unanswered_charge += endpoint_.socket.charge(sizeof header + rest_size);
-  if ((header.flags & acknowledge_now) != 0) peer.answer_now = true;
+  ++peer.unacknowledged_here;
+  peer.unacknowledged_here_charge += endpoint_.socket.charge(sizeof header + rest_size);
+  if ((header.flags & acknowledge_now) != 0) peer.acknowledge_now = true;
   consume(peer, rest, rest_size, buffer, now);
 }
 
@@ -186,7 +186,7 @@ void Receiver::handle_acknowledgements(Peer& peer, const Header& header, const s
   Sender& sender = endpoint_.sender;
   const bool waited = endpoint_.attendance.absence() > 2 * peer.round_trip.mean() ||
                       (header.flags & kept_waiting) != 0;
-  sender.handle_acknowledgement(peer, header, waited, is_newest, now);
+  sender.take_header(peer, header, waited, is_newest, now);
   if ((header.flags & sequenced) == 0) {
     Records records(rest, rest_size);
     while (records.next()) {

@@ -13,8 +13,8 @@ namespace gex::net::udp {
 
 namespace {
 
-/// So many after a poll leave at once, whatever is under way: else the last message of a barrier
-/// would wait for as long as its sender computes. With 16 a flood of 8 bytes (gexperf's
+/// So many records after a poll leave at once, whatever is under way: else the last message of a
+/// barrier would wait for as long as its sender computes. With 16 a flood of 8 bytes (gexperf's
 /// udp.am.8.flood) takes more than four times as long, as each is a call of the system's.
 constexpr std::uint32_t prompt_sends = 2;
 /// So many leave together: more would save little of a call of the system's. Against 64, a flood of
@@ -64,7 +64,7 @@ void cut_into(Packet& packet, Stream& stream, std::size_t bytes) noexcept {
   packet.payload_size = static_cast<std::uint32_t>(bytes);
   packet.streams = &stream;
   stream.cut += bytes;
-  packet.urgent = stream.cut == stream.size && stream.kind == Stream::put;
+  packet.acknowledge_now = stream.cut == stream.size && stream.kind == Stream::put;
   ++stream.packets;
 }
 
@@ -76,14 +76,14 @@ void Sender::added(Peer& peer, std::size_t bytes, Time now) {
   // What is gathered leaves with a later call at the latest, which may not come before this process
   // has computed for long. So only some in a row are gathered; of larger ones the more, the more is
   // on its way.
-  ++sends_since_poll_;
+  ++added_since_poll_;
   ++peer.gathered;
   const Time gap = endpoint_.burst.calls() != calls_at_last_added_ ? row_gap_with_call : row_gap;
   const bool in_a_row = now - std::exchange(last_added_, now) < gap;
   calls_at_last_added_ = endpoint_.burst.calls();
   const std::size_t enough = std::clamp(peer.unacknowledged.in_flight(), endpoint_.settings.bundle,
                                         endpoint_.settings.batch);
-  if (sends_since_poll_ <= prompt_sends || !in_a_row || peer.unacknowledged.empty() ||
+  if (added_since_poll_ <= prompt_sends || !in_a_row || peer.unacknowledged.empty() ||
       peer.queued >= enough || peer.gathered >= max_gathered)
     transmit(peer, now);
   if (in_a_row && now - last_gathered_out_ < gathering) return;
@@ -126,11 +126,11 @@ void Sender::transmit(Peer& peer, Time now) {
         departure_of(peer, packet->traffic, /*is_new=*/false, packet->charge, now);
     if (departure == Departure::requests_refused) continue;
     if (departure != Departure::allowed) return;
-    put_on_wire(peer, *packet, now);
+    add_to_burst(peer, *packet, now);
   }
   while (Packet* const packet = next_packet(peer, now)) {
     peer.unacknowledged.add(*packet);
-    put_on_wire(peer, *packet, now);
+    add_to_burst(peer, *packet, now);
   }
 }
 
@@ -179,14 +179,14 @@ Sender::Cut Sender::next_cut(const Peer& peer, const Stream& stream) const noexc
   return {bytes, charge};
 }
 
-void Sender::put_on_wire(Peer& peer, Packet& packet, Time now) {
+void Sender::add_to_burst(Peer& peer, Packet& packet, Time now) {
   if (packet.transmissions != 0) {
     ++endpoint_.counts.sent_again;
     if (packet.transmissions >= suspect_transmissions)
       endpoint_.paths.suspect(peer, packet.datagram_size(), now);
   }
   Header header = endpoint_.acknowledgements.header_for(
-      peer, static_cast<std::uint8_t>(sequenced | (packet.urgent ? acknowledge_now : 0)));
+      peer, static_cast<std::uint8_t>(sequenced | (packet.acknowledge_now ? acknowledge_now : 0)));
   header.sequence = packet.sequence;
   endpoint_.burst.add(peer, packet, header, now);
   peer.pacing.sent(packet.charge);
@@ -210,8 +210,7 @@ void Sender::start_timer(Peer& peer, Time now) {
   timed_.push_back(&peer);
 }
 
-void Sender::handle_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
-                                    Time now) {
+void Sender::take_header(Peer& peer, const Header& header, bool waited, bool is_newest, Time now) {
   acknowledged(peer, header.next_expected, header.received, 0, waited, now);
   // An acknowledgement that a later one has overtaken is out of date.
   if (is_newest) {
@@ -287,7 +286,7 @@ void Sender::forget(const Peers& peers, const Segments::Range& memory) {
 }
 
 void Sender::send_queued(Time now) {
-  sends_since_poll_ = 0;
+  added_since_poll_ = 0;
   last_gathered_out_ = now;
   for (std::size_t i = 0; i < busy_.size();) {
     Peer& peer = *busy_[i];
@@ -323,7 +322,7 @@ void Sender::find_overdue(Time now) {
           endpoint_.paths.suspect(peer, packet->datagram_size(), now);
         peer.unacknowledged.make_probe(*packet);
         packet->charge = charge_of(peer, packet->datagram_size());
-        put_on_wire(peer, *packet, now);
+        add_to_burst(peer, *packet, now);
       }
       peer.progressed_at = now;
     }
@@ -364,8 +363,8 @@ Time Sender::next_at(Time now) const noexcept {
 
 Time Sender::resumes_at(const Peer& peer, Time now) noexcept {
   // With something in flight an acknowledgement lets more follow, or a timer of it.
-  const bool awaits_answer = peer.unacknowledged.in_flight() != 0;
-  Time at = awaits_answer ? ~Time{0} : now + short_wait;
+  const bool awaits_acknowledgement = peer.unacknowledged.in_flight() != 0;
+  Time at = awaits_acknowledgement ? ~Time{0} : now + short_wait;
   if (!peer.pacing.may_send(peer.unacknowledged.in_flight() + 1))
     at = std::min(at, peer.pacing.opens_at(peer.send_window(), peer.round_trip.mean(), now));
   // One that is due leaves once what is in flight is acknowledged.

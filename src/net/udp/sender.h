@@ -1,11 +1,11 @@
 #pragma once
 // `Sender`: sends packets to peers, and decides when they leave.
 //
-// Messages are added to a peer's open packet of their traffic (packer.h). It leaves at once when
-// nothing to that peer is unacknowledged, else when it is full enough, at the next poll, or with an
-// acknowledgement. What may be in flight is bounded (departure.h). Long puts and answers to gets
-// are cut into packets as that allows, straight from memory. A packet is kept until its peer has
-// acknowledged it; what is lost is sent again.
+// A message, or another record, is added to a peer's open packet of its traffic (packer.h). It
+// leaves at once, unless it is one of several in a row with others in flight: these are gathered
+// until there is enough, or until the next poll (`added`). What may be in flight is bounded
+// (departure.h). Long puts and answers to gets are cut into packets as that allows, straight from
+// memory. A packet is kept until its peer has acknowledged it; what is lost is sent again.
 //
 //   if (const std::size_t bytes = packer.add_message(channel, peer, pieces, size); bytes != 0)
 //     sender.added(peer, bytes, now);
@@ -72,10 +72,10 @@ class Sender {
 
   /// A datagram has come from there. `waited`: what it acknowledges may have waited for a process
   /// that did not poll; `is_newest`: none that was sent later has come.
-  void handle_acknowledgement(Peer& peer, const Header& header, bool waited, bool is_newest,
-                              Time now);
-  /// Part of the same: all before `next_expected` has arrived, and what `bits` name behind that and
-  /// `skipped` more, as Header::received does.
+  void take_header(Peer& peer, const Header& header, bool waited, bool is_newest, Time now);
+  /// All before `next_expected` has arrived at the peer, and what `bits` name behind that and
+  /// `skipped` more, as Header::received does: by a header, or by the longer list of a
+  /// RecordKind::received.
   void acknowledged(Peer& peer, std::uint32_t next_expected, std::uint32_t bits,
                     std::uint32_t skipped, bool waited, Time now);
   /// Everything that a datagram acknowledges has been taken: what is missing may be lost.
@@ -115,8 +115,8 @@ class Sender {
     std::size_t charge;
   };
   Cut next_cut(const Peer& peer, const Stream& stream) const noexcept;
-  /// Sends it with this call's burst, for the first time or again.
-  void put_on_wire(Peer& peer, Packet& packet, Time now);
+  /// Adds it to what leaves with the next `hand_over`, for the first time or again.
+  void add_to_burst(Peer& peer, Packet& packet, Time now);
   /// The charge of a packet to the receiver's buffer, in bytes.
   std::uint32_t charge_of(const Peer& peer, std::size_t size) const noexcept;
   void done_with(Peer& peer, Packet& packet);
@@ -132,12 +132,13 @@ class Sender {
   std::vector<Peer*> busy_;   ///< with something to be sent
   std::vector<Peer*> timed_;  ///< with something unacknowledged
   Time next_timer_ = ~Time{0};
-  /// Messages and parts of them; those after the first few are gathered.
-  std::uint32_t sends_since_poll_ = 0;
-  Time last_added_ = 0;  ///< the last of them
-  std::uint64_t calls_at_last_added_ = 0;
-  Time last_gathered_out_ = 0;  ///< when all that was gathered has left
-  bool has_warned_ = false;     ///< of a peer from which nothing has ever come
+  /// Records added since the last poll: messages, puts, gets, answers. Those after the first few
+  /// are gathered.
+  std::uint32_t added_since_poll_ = 0;
+  Time last_added_ = 0;                    ///< when the last of them was added
+  std::uint64_t calls_at_last_added_ = 0;  ///< `Burst::calls` then
+  Time last_gathered_out_ = 0;             ///< when all that was gathered has left
+  bool has_warned_ = false;                ///< of a peer from which nothing has ever come
 };
 
 }  // namespace gex::net::udp

@@ -2,7 +2,8 @@
 // `Socket`: what the protocol of udp sees of the network. It loses datagrams, repeats them, and
 // delivers them in any order; it never waits.
 //
-// KernelSocket (kernel_socket.h) is the real one; the tests have one with seeded faults.
+// KernelSocket (kernel_socket.h) is the real one. With GEX_UDP_FAULTS, for tests, a LossySocket
+// (lossy_socket.h) is put in front of it.
 //
 // Thread rules: one call of `send` or `connect` and one of `receive` at a time. The two may run at
 // the same time; `limits`, `max_datagram`, `charge`, `counts` and

@@ -1,5 +1,5 @@
 #pragma once
-// Streams of bytes to peers, and gets under way.
+// Puts and gets under way, and answers to the gets of peers.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace gex::net::udp {
 
 /// Bytes on their way to a peer: a put, or the answer to its get that is not copied (`is_copied` of
-/// packer.h).
+/// packer.h). A put that is copied has one too, which is never queued: it is cut as a whole.
 struct Stream {
   enum Kind : std::uint8_t { put, answer };
 

@@ -79,7 +79,7 @@ class AcknowledgementsTest : public testing::Test {
   void comes(Peer& from, std::uint32_t sequence) {
     ASSERT_EQ(from.received.state_of(sequence), ReceivedSequence::is_new);
     from.received.accept(sequence);
-    ++from.unanswered;
+    ++from.unacknowledged_here;
     acknowledgements.owe(from);
   }
   /// The headers that have left since the last call.
@@ -130,7 +130,7 @@ TEST_F(AcknowledgementsTest, ADatagramThatGoesThereTakesItAlong) {
 
 TEST_F(AcknowledgementsTest, OneThatIsAwaitedLeavesAtOnceAndManyDoTogether) {
   comes(peer(1), 0);
-  peer(1).answer_now = true;
+  peer(1).acknowledge_now = true;
   for (std::uint32_t sequence = 0; sequence < 16; ++sequence) comes(peer(2), sequence);
   acknowledgements.send_owed(/*idle=*/false);
   const std::vector<Header> headers = left();
