@@ -131,8 +131,7 @@ std::size_t Packer::add_parts(Channel channel, Peer& peer, std::span<const Piece
 
 Packet* Packer::room_for_record(Peer& peer, Traffic traffic, std::size_t size) {
   Packet*& open = peer.open[static_cast<std::size_t>(traffic)];
-  // Small windows are not filled by a single datagram.
-  const std::size_t max = std::min<std::size_t>(peer.datagram, peer.window / 2);
+  const std::size_t max = std::min<std::size_t>(peer.datagram, peer.max_share());
   if (open != nullptr && open->size + size > max) close(peer, traffic);
   if (open == nullptr) open = slabs_.take(peer, traffic);
   return open;

@@ -104,6 +104,9 @@ struct Peer {
 
   /// Bytes that may be in flight: as many as both the peer and the way have room for.
   std::size_t send_window() const noexcept { return std::min(window, congestion.window()); }
+  /// Bytes, or charge, of the largest packet to there that could be made smaller: small windows are
+  /// not filled by a single datagram.
+  std::size_t max_share() const noexcept { return window / 2; }
   /// Packets to there are as large as the way is found to carry now.
   void use_path() noexcept {
     if (search.size() != 0) path = search.size();

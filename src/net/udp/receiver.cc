@@ -151,25 +151,27 @@ void Receiver::handle_datagram(const Header& header, const std::byte* rest,
   ReceiveBuffers::Buffer* moved = nullptr;
   if (reinterpret_cast<std::uintptr_t>(rest) % 16 != 8) [[unlikely]] {
     moved = endpoint_.buffers.take();
-    if (moved != nullptr)
-      rest = static_cast<std::byte*>(std::memcpy(moved->bytes(), rest, rest_size));
+    if (moved == nullptr) return refuse(*peer);
+    rest = static_cast<std::byte*>(std::memcpy(moved->bytes(), rest, rest_size));
   }
   handle_records(*peer, header, rest, rest_size, moved != nullptr ? *moved : buffer, now);
   if (moved != nullptr && moved->messages == 0) endpoint_.buffers.give_back(*moved);
 }
 
+void Receiver::refuse(Peer& peer) {
+  ++endpoint_.counts.refused;
+  ++peer.unacknowledged_here;
+  peer.acknowledge_now = true;
+}
+
 void Receiver::handle_records(Peer& peer, const Header& header, const std::byte* rest,
                               std::size_t rest_size, ReceiveBuffers::Buffer& buffer, Time now) {
-  const bool is_placed = reinterpret_cast<std::uintptr_t>(rest) % 16 == 8;
-  switch (is_placed ? inspect(peer, rest, rest_size, buffer) : Verdict::no_room) {
+  switch (inspect(peer, rest, rest_size, buffer)) {
     case Verdict::malformed:
       ++endpoint_.counts.malformed;
       return;
     case Verdict::no_room:
-      ++endpoint_.counts.refused;
-      ++peer.unacknowledged_here;
-      peer.acknowledge_now = true;
-      return;
+      return refuse(peer);
     case Verdict::acceptable:
       break;
   }
@@ -183,29 +185,32 @@ void Receiver::handle_records(Peer& peer, const Header& header, const std::byte*
 
 void Receiver::handle_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
                                        std::size_t rest_size, bool is_newest, Time now) {
-  Sender& sender = endpoint_.sender;
   const bool waited = endpoint_.attendance.absence() > 2 * peer.round_trip.mean() ||
                       (header.flags & kept_waiting) != 0;
-  sender.take_header(peer, header, waited, is_newest, now);
-  if ((header.flags & sequenced) == 0) {
-    Records records(rest, rest_size);
-    while (records.next()) {
-      if (records.kind() == RecordKind::probe)
-        endpoint_.paths.handle_probe(peer, records.details<ProbeDetails>());
-      if (records.kind() == RecordKind::probe_answer)
-        endpoint_.paths.handle_answer(peer, records.details<ProbeDetails>(), now);
-      if (records.kind() != RecordKind::received || records.size() > max_unacknowledged / 8) break;
-      for (std::size_t i = 0; i + sizeof(std::uint32_t) <= records.size();
-           i += sizeof(std::uint32_t)) {
-        std::uint32_t bits;
-        std::memcpy(&bits, records.data() + i, sizeof bits);
-        // Behind the 32 bits of the header, 8 for each byte before this word.
-        sender.acknowledged(peer, header.next_expected, bits,
-                            static_cast<std::uint32_t>(32 + 8 * i), waited, now);
-      }
+  endpoint_.sender.take_header(peer, header, waited, is_newest, now);
+  if ((header.flags & sequenced) == 0)
+    handle_unsequenced(peer, header, rest, rest_size, waited, now);
+  endpoint_.sender.find_losses(peer);
+}
+
+void Receiver::handle_unsequenced(Peer& peer, const Header& header, const std::byte* rest,
+                                  std::size_t rest_size, bool waited, Time now) {
+  Records records(rest, rest_size);
+  while (records.next()) {
+    if (records.kind() == RecordKind::probe)
+      endpoint_.paths.handle_probe(peer, records.details<ProbeDetails>());
+    if (records.kind() == RecordKind::probe_answer)
+      endpoint_.paths.handle_answer(peer, records.details<ProbeDetails>(), now);
+    if (records.kind() != RecordKind::received || records.size() > max_unacknowledged / 8) break;
+    for (std::size_t i = 0; i + sizeof(std::uint32_t) <= records.size();
+         i += sizeof(std::uint32_t)) {
+      std::uint32_t bits;
+      std::memcpy(&bits, records.data() + i, sizeof bits);
+      // Behind the 32 bits of the header, 8 for each byte before this word.
+      endpoint_.sender.acknowledged(peer, header.next_expected, bits,
+                                    static_cast<std::uint32_t>(32 + 8 * i), waited, now);
     }
   }
-  sender.find_losses(peer);
 }
 
 bool Receiver::is_valid(const PartDetails& part, std::size_t size) const noexcept {

@@ -94,6 +94,13 @@ class Receiver {
   void follow(Peer& peer, const Address& from, bool is_copy, Time now);
   void handle_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
                                std::size_t rest_size, bool is_newest, Time now);
+  /// Takes what follows the header of a datagram that is not sequenced: a longer list of what has
+  /// arrived there, or a probe of the path.
+  void handle_unsequenced(Peer& peer, const Header& header, const std::byte* rest,
+                          std::size_t rest_size, bool waited, Time now);
+  /// Accepts nothing of a datagram: an acknowledgement without it leaves with this poll, and its
+  /// sender repeats it.
+  void refuse(Peer& peer);
   void handle_records(Peer& peer, const Header& header, const std::byte* rest,
                       std::size_t rest_size, ReceiveBuffers::Buffer& buffer, Time now);
   enum class Verdict : std::uint8_t { acceptable, no_room, malformed };

@@ -171,8 +171,7 @@ Packet* Sender::cut_next(Peer& peer, Time now) {
 Sender::Cut Sender::next_cut(const Peer& peer, const Stream& stream) const noexcept {
   std::size_t bytes = std::min<std::size_t>(peer.stream_payload, stream.size - stream.cut);
   std::size_t charge = endpoint_.socket.charge(front_size + bytes);
-  // Small windows are not filled by a single datagram.
-  while (2 * charge > peer.window && bytes > least_cut) {
+  while (charge > peer.max_share() && bytes > least_cut) {
     bytes = bytes / 2 & ~std::size_t{63};
     charge = endpoint_.socket.charge(front_size + bytes);
   }
