@@ -153,7 +153,7 @@ class Endpoint {
 
   /// This memory, whose segment has been removed, is about to go: it is neither read nor written
   /// any more once this returns. Gets of it have been completed, if perhaps their last
-  /// acknowledgements have not arrived.
+  /// acknowledgements have not arrived; one that has not, against the rules, receives zeroes.
   void forget(const Segments::Range& memory);
 
   // The process leaves: no other call is in progress.

@@ -40,7 +40,7 @@ constexpr std::uint32_t suspect_timeouts = 2;
 /// After so long packets are tried again that the system holds up.
 constexpr Time short_wait = 100'000;
 
-/// Bytes that are sent again in place of memory that has gone; see `Sender::forget`.
+/// Bytes that are sent in place of memory that has gone; see `Sender::forget`.
 constexpr std::size_t max_payload = 65536;
 alignas(cache_line) constexpr std::array<std::byte, max_payload> nothing{};
 
@@ -60,7 +60,7 @@ void cut_into(Packet& packet, Stream& stream, std::size_t bytes) noexcept {
   }
   packet.traffic = Traffic::one_sided;
   packet.size = front_size;
-  packet.payload = stream.local + stream.cut;
+  packet.payload = stream.local == nullptr ? nothing.data() : stream.local + stream.cut;
   packet.payload_size = static_cast<std::uint32_t>(bytes);
   packet.streams = &stream;
   stream.cut += bytes;
@@ -276,12 +276,15 @@ void Sender::forget(const Peers& peers, const Segments::Range& memory) {
   const auto is_there = [&](const std::byte* bytes) {
     return reinterpret_cast<std::uint64_t>(bytes) - memory.begin < memory.size;
   };
-  for (const auto& peer : peers.made())
+  for (const auto& peer : peers.made()) {
     peer->unacknowledged.for_all([&](Packet& packet) {
       const bool answers = packet.streams != nullptr && packet.streams->kind == Stream::answer;
       if (answers && packet.payload_size != 0 && is_there(packet.payload))
         packet.payload = nothing.data();
     });
+    for (Stream* stream = peer->streams.first(); stream != nullptr; stream = stream->next)
+      if (stream->kind == Stream::answer && is_there(stream->local)) stream->local = nullptr;
+  }
 }
 
 void Sender::send_queued(Time now) {

@@ -84,7 +84,8 @@ class Sender {
   void shorten_waits() noexcept;
   /// The peer has left: all that was sent there, is queued or will be counts as arrived.
   void peer_left(Peer& peer);
-  /// This memory is about to go; nothing is read there any more.
+  /// This memory is about to go; nothing is read there any more. Answers to gets of it that are
+  /// not acknowledged, or not yet cut into packets, go on with zeroes.
   void forget(const Peers& peers, const Segments::Range& memory);
 
   /// A poll has received and delivered: sends what waits for it.

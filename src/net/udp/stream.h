@@ -14,10 +14,10 @@ namespace gex::net::udp {
 struct Stream {
   enum Kind : std::uint8_t { put, answer };
 
-  Stream* next = nullptr;       ///< in the queue of those that are to be cut
-  Stream* in_packet = nullptr;  ///< the next one of Packet::streams
-  const std::byte* local = nullptr;
-  std::uint64_t remote = 0;  ///< an address, of an answer 0
+  Stream* next = nullptr;            ///< in the queue of those that are to be cut
+  Stream* in_packet = nullptr;       ///< the next one of Packet::streams
+  const std::byte* local = nullptr;  ///< null: its memory has gone (Sender::forget)
+  std::uint64_t remote = 0;          ///< an address, of an answer 0
   std::size_t size = 0;
   std::size_t cut = 0;        ///< bytes for which packets have been made
   std::uint32_t packets = 0;  ///< not acknowledged

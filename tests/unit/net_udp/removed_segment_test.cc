@@ -1,11 +1,14 @@
-// A segment is removed by one thread while another takes in a datagram that concerns it. The thread
-// that removes it waits until that datagram has been taken in (Endpoint::forget), so the memory is
-// there: a datagram that is accepted is taken in whole.
+// A segment is removed while something concerns it. Where another thread takes in a datagram, the
+// thread that removes the segment waits until that datagram has been taken in (Endpoint::forget),
+// so the memory is there: a datagram that is accepted is taken in whole. A get that is not complete
+// by then, a mistake of the client's, is completed without a look at memory that has gone.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <ranges>
 #include <vector>
 
 #include "ranks.h"
@@ -97,6 +100,33 @@ TEST_F(RemovedSegment, AnswersTheGetsThatWereAccepted) {
     is_answered |= sent.next() && sent.kind() == RecordKind::get_data && sent.size() == 16;
   }
   EXPECT_TRUE(is_answered);
+}
+
+TEST(RemovedSegmentOfAGet, IsReadNoMoreOnceItHasBeenForgotten) {
+  constexpr std::byte before{7};
+  constexpr std::byte after{8};
+  Ranks ranks(2, {.receive_buffer = std::size_t{256} << 10, .max_datagram = 9000});
+  std::vector<std::byte> segment(std::size_t{2} << 20, before);
+  std::vector<std::byte> got(segment.size(), after);
+  SegmentKey key{};
+  ASSERT_TRUE(ranks.segments[1]->add(segment.data(), segment.size(), key));
+  const Remote remote{1, &key, reinterpret_cast<std::uint64_t>(segment.data())};
+  int done = 0;
+  ASSERT_EQ(ranks.endpoints[0]->get(remote, got.data(), got.size(), &done, ranks.network.now),
+            sent);
+  // What the window allows is under way, and lost; the rest of the answer is queued.
+  ranks.network.now += 10'000;
+  ranks.network.cut_off(0, true);
+  ranks.poll(1);
+  ranks.network.cut_off(0, false);
+  EXPECT_GT(ranks.endpoints[1]->counts().sent, 10U);
+  EXPECT_LT(ranks.endpoints[1]->counts().sent, segment.size() / 9000);
+
+  ranks.endpoints[1]->forget(ranks.segments[1]->remove(key));
+  std::ranges::fill(segment, after);
+  ASSERT_TRUE(ranks.run_until([&] { return done == 1; }));
+  EXPECT_EQ(std::ranges::count(got, std::byte{0}), std::ranges::ssize(got));
+  EXPECT_TRUE(ranks.settle());
 }
 
 }  // namespace
