@@ -74,10 +74,13 @@ gex_Event_t reduce(Call call, Kind kind, gex::Team& team, gex_Rank_t root, void*
                    const void* src, gex_DT_t dt, std::size_t dt_sz, std::size_t dt_cnt, gex_OP_t op,
                    gex_Coll_ReduceFn_t user_op, void* user_cdata) {
   Request request;
+  request.call = call;
   request.kind = kind;
   request.root = root;
   request.destination = static_cast<std::byte*>(dst);
   request.source = static_cast<const std::byte*>(src);
+  request.type = dt;
+  request.operation = op;
   request.reduction = reduction_of(call, dt, dt_sz, op, user_op, user_cdata);
   if (__builtin_mul_overflow(dt_sz, dt_cnt, &request.bytes)) [[unlikely]]
     fatal("%s: %zu elements of %zu bytes exceed the address space", name_of(call), dt_cnt, dt_sz);
@@ -86,9 +89,7 @@ gex_Event_t reduce(Call call, Kind kind, gex::Team& team, gex_Rank_t root, void*
     if (kind == Kind::reduce_to_all || team.rank == root)
       require_buffer(dst, "dst", request.bytes, name_of(call));
   }
-  return gex::coll::start_collective(
-      team, request,
-      {.call = call, .root = root, .bytes = dt_sz, .count = dt_cnt, .type = dt, .operation = op});
+  return gex::coll::start_collective(team, request);
 }
 
 }  // namespace
@@ -105,13 +106,13 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const 
     if (team.rank == root) require_buffer(src, "src", nbytes, name_of(call));
   }
   Request request;
+  request.call = call;
   request.kind = Kind::broadcast;
   request.root = root;
   request.destination = static_cast<std::byte*>(dst);
   request.source = static_cast<const std::byte*>(src);
   request.bytes = nbytes;
-  return call.returns(
-      gex::coll::start_collective(team, request, {.call = call, .root = root, .bytes = nbytes}));
+  return call.returns(gex::coll::start_collective(team, request));
 }
 
 gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,

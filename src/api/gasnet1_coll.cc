@@ -80,12 +80,14 @@ gex_Event_t begin(Call call, Kind kind, gex_TM_t tm, gex_Rank_t root, void* dst,
                  "dst", name);
   }
   Request request;
+  request.call = call;
   request.kind = kind;
   request.root = root;
   request.destination = static_cast<std::byte*>(dst);
   request.source = static_cast<const std::byte*>(src);
   request.bytes = nbytes;
-  return gex::legacy::start_collective(team, request, flags, call, may_wait);
+  request.flags = static_cast<gex_Flags_t>(flags);
+  return gex::legacy::start_collective(team, request, may_wait);
 }
 
 /// The form with _nb.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "coll/collective.h"
 #include "observe/restricted.h"
 
 namespace gex::coll {
@@ -19,5 +20,17 @@ struct Announcement {
   gex_OP_t operation = 0;
   gex_Flags_t flags = 0;
 };
+
+/// Announces the call that asks for an operation.
+inline Announcement announcement_of(const Request& request) noexcept {
+  const bool reduces = is_reduction(request.kind);
+  return {.call = request.call,
+          .root = request.root,
+          .bytes = reduces ? request.reduction.element : request.bytes,
+          .count = reduces ? request.bytes / request.reduction.element : 0,
+          .type = request.type,
+          .operation = request.operation,
+          .flags = request.flags};
+}
 
 }  // namespace gex::coll

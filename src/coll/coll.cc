@@ -25,13 +25,13 @@ void require_host_endpoint(const Team& team, const char* call) noexcept {
 
 }  // namespace
 
-gex_Event_t start_collective(Team& team, const Request& request,
-                             const Announcement& announcement) noexcept {
+gex_Event_t start_collective(Team& team, const Request& request) noexcept {
   trace::transfer(trace::no_peer, request.bytes);
   if (has_other_kinds()) [[unlikely]] {
-    if (checked()) require_host_endpoint(team, name_of(announcement.call));
-    require_host_memory(request.destination, "dst", name_of(announcement.call));
-    require_host_memory(request.source, "src", name_of(announcement.call));
+    const char* const call = name_of(request.call);
+    if (checked()) require_host_endpoint(team, call);
+    require_host_memory(request.destination, "dst", call);
+    require_host_memory(request.source, "src", call);
   }
   if (team.size == 1) {
     if (request.bytes != 0) make_own_result(request, 0, request.bytes);
@@ -39,10 +39,10 @@ gex_Event_t start_collective(Team& team, const Request& request,
   }
   if (request.bytes == 0) {
     // Nothing moves, so no member waits; but they must still agree.
-    announce(team, announcement);
+    announce(team, announcement_of(request));
     return GEX_EVENT_INVALID;
   }
-  return TeamCollectives::of(team).start(request, announcement);
+  return TeamCollectives::of(team).start(request);
 }
 
 void announce(Team& team, const Announcement& announcement) noexcept {

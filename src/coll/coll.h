@@ -46,8 +46,7 @@ namespace gex::coll {
 
 /// Starts an operation whose arguments are checked; never waits. Collective; one thread at a time
 /// starts collectives on a team.
-gex_Event_t start_collective(Team& team, const Request& request,
-                             const Announcement& announcement) noexcept;
+gex_Event_t start_collective(Team& team, const Request& request) noexcept;
 
 /// Checked mode: another collective call of the team's, of which nothing else is done here.
 void announce(Team& team, const Announcement& announcement) noexcept;

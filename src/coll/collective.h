@@ -37,28 +37,6 @@ constexpr bool has_root(Kind kind) noexcept {
          kind == Kind::scatter;
 }
 
-/// The call that asks for one, as reports name it.
-constexpr Call call_of(Kind kind) noexcept {
-  switch (kind) {
-    case Kind::broadcast:
-      return Call::broadcast;
-    case Kind::reduce_to_one:
-      return Call::reduce_to_one;
-    case Kind::reduce_to_all:
-      return Call::reduce_to_all;
-    case Kind::gather:
-      return Call::coll_gather;
-    case Kind::scatter:
-      return Call::coll_scatter;
-    case Kind::gather_to_all:
-      return Call::coll_gather_all;
-    case Kind::exchange:
-    case Kind::shift:
-      break;
-  }
-  return Call::coll_exchange;
-}
-
 /// Memory for operands, aligned for types of any kind.
 struct alignas(cache_line) Line {
   std::byte bytes[cache_line];
@@ -66,12 +44,17 @@ struct alignas(cache_line) Line {
 
 /// Arguments, checked.
 struct Request {
+  Call call = Call::broadcast;  ///< that asks for it, as reports name it
   Kind kind = Kind::broadcast;
   gex_Rank_t root = 0;
   std::byte* destination = nullptr;
   const std::byte* source = nullptr;
   std::size_t bytes = 0;  ///< of a broadcast, of an operand, or of one rank's block
   Reduction reduction;
+  // As the call has them, for checked mode; 0 if it has none.
+  gex_Flags_t flags = 0;
+  gex_DT_t type = 0;
+  gex_OP_t operation = 0;
 
   /// If any, a barrier of the team's at which the caller has arrived: nothing moves before it is
   /// done.

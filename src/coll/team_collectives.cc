@@ -104,8 +104,7 @@ void TeamCollectives::launch(Collective& operation, Posts::AtOnce at_once) {
   }
 }
 
-gex_Event_t TeamCollectives::start(const Request& request,
-                                   const Announcement& announcement) noexcept {
+gex_Event_t TeamCollectives::start(const Request& request) noexcept {
   Collective* operation = nullptr;
   std::uint32_t sequence = 0;
   bool complete = false;
@@ -126,7 +125,7 @@ gex_Event_t TeamCollectives::start(const Request& request,
     operation = &take(request, way);
     if (request.completes_together) number_completion(*operation);
     if (checked()) {
-      unagreed_.emplace_back(agreement_.announce(announcement), operation);
+      unagreed_.emplace_back(agreement_.announce(announcement_of(request)), operation);
       advance_locked();
     } else {
       launch(*operation, at_once);
@@ -140,8 +139,8 @@ gex_Event_t TeamCollectives::start(const Request& request,
   if (active) activate();
   if (complete) return GEX_EVENT_INVALID;
   static constexpr Probe probe{is_done, needs_core};
-  const Op op = Op::with_team(OpKind::collective, number_of(call_of(request.kind)), team_->id(),
-                              sequence, request.bytes);
+  const Op op = Op::with_team(OpKind::collective, number_of(request.call), team_->id(), sequence,
+                              request.bytes);
   return event_of(op, probe, operation, 0);
 }
 

@@ -43,9 +43,8 @@ class TeamCollectives {
   /// Returns what is kept for the team, made and bound to it if there is none.
   static TeamCollectives& of(Team& team);
 
-  /// Starts an operation; `announcement` is for checked mode.
-  gex_Event_t start(const Request& request, const Announcement& announcement) noexcept;
-  /// Checked mode: a barrier is made.
+  gex_Event_t start(const Request& request) noexcept;
+  /// Checked mode: a call of which nothing else is done here.
   void announce(const Announcement& announcement) noexcept;
 
   /// It has work for polls. Without the lock.

@@ -6,17 +6,12 @@
 
 namespace gex::legacy {
 
-gex_Event_t start_collective(Team& team, coll::Request request, int flags, Call call,
-                             bool may_wait) noexcept {
-  const coll::Announcement announcement{.call = call,
-                                        .root = request.root,
-                                        .bytes = request.bytes,
-                                        .flags = static_cast<gex_Flags_t>(flags)};
-  const bool enters_together = (flags & GASNET_COLL_IN_ALLSYNC) != 0;
-  request.completes_together = (flags & GASNET_COLL_OUT_ALLSYNC) != 0;
+gex_Event_t start_collective(Team& team, coll::Request request, bool may_wait) noexcept {
+  const bool enters_together = (request.flags & GASNET_COLL_IN_ALLSYNC) != 0;
+  request.completes_together = (request.flags & GASNET_COLL_OUT_ALLSYNC) != 0;
   if (request.bytes == 0 && (enters_together || request.completes_together)) {
     // Nothing moves, so that it is complete once all have called.
-    coll::announce(team, announcement);
+    coll::announce(team, coll::announcement_of(request));
     return team::start_barrier(team);
   }
   if (enters_together) {
@@ -26,7 +21,7 @@ gex_Event_t start_collective(Team& team, coll::Request request, int flags, Call 
     else
       request.after_barrier = barrier_of(team).start();
   }
-  return coll::start_collective(team, request, announcement);
+  return coll::start_collective(team, request);
 }
 
 }  // namespace gex::legacy

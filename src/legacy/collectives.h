@@ -5,14 +5,12 @@
 
 #include "coll/collective.h"
 #include "core/team.h"
-#include "observe/restricted.h"
 
 namespace gex::legacy {
 
-/// Starts an operation whose arguments are checked. Waits for others only if it may, as a blocking
-/// call does in any case; whether members may need not agree.
-gex_Event_t start_collective(Team& team, coll::Request request, int flags, Call call,
-                             bool may_wait) noexcept;
+/// Starts an operation whose arguments are checked; its flags are those of GASNet-1. Waits for
+/// others only if it may, as a blocking call does in any case; whether members may need not agree.
+gex_Event_t start_collective(Team& team, coll::Request request, bool may_wait) noexcept;
 
 /// Barriers over a team, split in two, with identifiers that must agree: see gasnet1_core.h.
 void team_barrier_notify(Team& team, int id, int flags) noexcept;

@@ -51,12 +51,13 @@ void team_barrier_notify(Team& team, int id, int flags) noexcept {
           "successful gasnet_coll_barrier_try between");
   }
   coll::Request request;
+  request.call = Call::coll_barrier_notify;
   request.kind = coll::Kind::reduce_to_all;
   request.source = reinterpret_cast<const std::byte*>(&barrier.value);
   request.destination = reinterpret_cast<std::byte*>(&barrier.value);
   request.bytes = request.reduction.element = sizeof barrier.value;
   request.reduction.user = combine_values;
-  barrier.event = coll::start_collective(team, request, {.call = Call::coll_barrier_notify});
+  barrier.event = coll::start_collective(team, request);
 }
 
 int team_barrier_finish(Team& team, int id, int flags, bool wait) {

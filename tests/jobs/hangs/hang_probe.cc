@@ -93,6 +93,13 @@ void mismatched_collective() {
     gex_Event_Wait(gex_Coll_ReduceToOneNB(team, 1, &result, &value, GEX_DT_U64, sizeof value, 1,
                                           GEX_OP_ADD, nullptr, nullptr, 0));
 }
+void missing_collective() {
+  std::uint64_t value = self;
+  if (self == 1) run_without_polls();
+  gasnet_coll_wait_sync(
+      gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, &value, 1, &value, sizeof value,
+                               GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL));
+}
 void barrier_against_collective() {
   std::uint64_t value = self;
   std::uint64_t result = 0;
@@ -220,6 +227,7 @@ void computes_and_waits() {
 const std::map<std::string, std::function<void()>> ways = {
     {"missing_barrier", missing_barrier},
     {"missing_barrier_sleeping", missing_barrier_sleeping},
+    {"missing_collective", missing_collective},
     {"mismatched_collective", mismatched_collective},
     {"barrier_against_collective", barrier_against_collective},
     {"endless_handler", endless_handler},

@@ -94,6 +94,11 @@ def mismatched_collective(report):
     expect("gex_Coll_ReduceToOneNB on rank 1" in what, what, report)
 
 
+def missing_collective(report):
+    expect_wait(report, 0, "collective", [1], "gasnet_coll_broadcast", sequence=1)
+    expect_running(report, 1)
+
+
 def barrier_against_collective(report):
     expect_wait(report, 0, "barrier", [1])
     expect_wait(report, 1, "collective", [0], "gex_Coll_ReduceToAllNB", sequence=1)
