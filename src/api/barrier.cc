@@ -19,7 +19,7 @@ namespace {
 /// The team of a barrier that is about to start, announced to the checks of all collective calls.
 template <class AnyCall>
 gex::Team& begin(const AnyCall& call, gex_TM_t tm, gex_Flags_t flags) {
-  gex::Team& team = gex::begin_collective(call, tm, flags);
+  gex::Team& team = gex::require_collective_team(call, tm, flags);
   if (call.is_checked()) gex::coll::announce(team, {.call = Call::barrier});
   return team;
 }

@@ -99,7 +99,7 @@ extern "C" {
 gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const void* src,
                                  size_t nbytes, gex_Flags_t flags) {
   InCall call(Call::broadcast);
-  gex::Team& team = gex::begin_collective(call, tm, flags);
+  gex::Team& team = gex::require_collective_team(call, tm, flags);
   require_root(team, root, call);
   if (checked()) {
     require_buffer(dst, "dst", nbytes, name_of(call));
@@ -120,7 +120,7 @@ gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst, cons
                                    gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t flags) {
   InCall call(Call::reduce_to_one);
-  gex::Team& team = gex::begin_collective(call, tm, flags);
+  gex::Team& team = gex::require_collective_team(call, tm, flags);
   require_root(team, root, call);
   return call.returns(reduce(call, Kind::reduce_to_one, team, root, dst, src, dt, dt_sz, dt_cnt, op,
                              user_op, user_cdata));
@@ -131,7 +131,7 @@ gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src, gex_
                                    gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                    gex_Flags_t flags) {
   InCall call(Call::reduce_to_all);
-  gex::Team& team = gex::begin_collective(call, tm, flags);
+  gex::Team& team = gex::require_collective_team(call, tm, flags);
   return call.returns(reduce(call, Kind::reduce_to_all, team, 0, dst, src, dt, dt_sz, dt_cnt, op,
                              user_op, user_cdata));
 }

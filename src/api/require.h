@@ -71,8 +71,8 @@ inline void require_capability(gex_EP_t endpoint, gex_EP_Capabilities_t capabili
         names[__builtin_ctz(capability)]);
 }
 
-/// Checks the team of a collective call of GASNet-EX; these take no flags.
-inline Team& begin_collective(Call call, gex_TM_t tm, gex_Flags_t flags) noexcept {
+/// Returns the team of a collective call of GASNet-EX, checked; these take no flags.
+inline Team& require_collective_team(Call call, gex_TM_t tm, gex_Flags_t flags) noexcept {
   // A handle that inline code may look behind is a team's, and in checked mode none is such.
   if (GEX_IS_READABLE_TEAM_(tm)) [[likely]]
     return Team::from(tm);

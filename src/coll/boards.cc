@@ -34,8 +34,8 @@ Boards::Boards(Team& team, std::vector<gex_Rank_t> members, const std::vector<st
 
 Boards::~Boards() {
   // Relaxed: the slot is used again only after all members have agreed that it is free.
-  own().read.store(0, std::memory_order_relaxed);
-  for (shm::PostCell& cell : own().cells) cell.ready.store(0, std::memory_order_relaxed);
+  own_board().read.store(0, std::memory_order_relaxed);
+  for (shm::PostCell& cell : own_board().cells) cell.ready.store(0, std::memory_order_relaxed);
 }
 
 void Boards::refuse_size(gex_Rank_t member, std::uint64_t there, std::size_t bytes) const noexcept {

@@ -30,7 +30,8 @@ class Boards {
   Boards(const Boards&) = delete;
   Boards& operator=(const Boards&) = delete;
 
-  gex_Rank_t rank() const noexcept { return own_; }
+  /// The number of this one.
+  gex_Rank_t own() const noexcept { return own_; }
   gex_Rank_t size() const noexcept { return static_cast<gex_Rank_t>(boards_.size()); }
   shm::PostBoard& of(gex_Rank_t member) const noexcept { return *boards_[member]; }
   gex_Rank_t rank_of(gex_Rank_t member) const noexcept { return members_[member]; }
@@ -47,28 +48,28 @@ class Boards {
   }
   /// Where the own post of so many bytes is written; `publish` shows it.
   std::byte* own_place(std::uint32_t number, std::size_t bytes) noexcept {
-    return own().place(number, bytes);
+    return own_board().place(number, bytes);
   }
   /// Where an own post of up to `post_cell_bytes` is written whose place does not depend on its
   /// size.
-  std::byte* own_cell(std::uint32_t number) noexcept { return own().cell(number); }
+  std::byte* own_cell(std::uint32_t number) noexcept { return own_board().cell(number); }
   /// `bytes` is passed with the post: those of the operand, of which members compare the lower 32
   /// bits.
   void publish(std::uint32_t number, std::size_t bytes) noexcept {
     shown_ = true;
-    shm::publish_post<shm::StdAtomics>(own().ready(number), number,
+    shm::publish_post<shm::StdAtomics>(own_board().ready(number), number,
                                        static_cast<std::uint32_t>(bytes));
   }
 
   /// Everything below `number` is read here.
   void read_below(std::uint32_t number) noexcept {
     shown_ = true;
-    reader_.advance_to(number, own().read);
+    reader_.advance_to(number, own_board().read);
   }
   /// And so is other memory that the posts below it name; published at once.
-  void read_all_below(std::uint32_t number) noexcept {
+  void read_below_now(std::uint32_t number) noexcept {
     shown_ = true;
-    reader_.advance_now_to(number, own().read);
+    reader_.advance_now_to(number, own_board().read);
   }
   /// Returns true if a member has read everything below `number`, and what its posts name.
   bool has_read(gex_Rank_t member, std::uint32_t number) const noexcept {
@@ -83,8 +84,8 @@ class Boards {
     return shm::post_arrived<shm::StdAtomics>(boards_[member]->ready(number), number, what);
   }
   /// Returns true if a member has posted, of an operation of so many bytes; ends the job if of
-  /// another. Otherwise that post is the missing one.
-  bool has_posted(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept {
+  /// another. False: that post is the missing one.
+  bool find_post(gex_Rank_t member, std::uint32_t number, std::size_t bytes) noexcept {
     std::uint32_t there = 0;
     const shm::StdAtomics::Ready& ready = boards_[member]->ready(number);
     if (!shm::post_arrived<shm::StdAtomics>(ready, number, there)) {
@@ -103,7 +104,7 @@ class Boards {
   /// Returns the post of an operation of `bytes`, which takes `post_bytes`, or null.
   const std::byte* post_of(gex_Rank_t member, std::uint32_t number, std::size_t bytes,
                            std::size_t post_bytes) noexcept {
-    return has_posted(member, number, bytes) ? boards_[member]->place(number, post_bytes) : nullptr;
+    return find_post(member, number, bytes) ? boards_[member]->place(number, post_bytes) : nullptr;
   }
   /// Where a member's post is whose place does not depend on its size.
   std::byte* cell(gex_Rank_t member, std::uint32_t number) const noexcept {
@@ -132,7 +133,7 @@ class Boards {
   bool take_shown() noexcept { return std::exchange(shown_, false); }
 
  private:
-  shm::PostBoard& own() noexcept { return *boards_[own_]; }
+  shm::PostBoard& own_board() noexcept { return *boards_[own_]; }
 
   Team& team_;
   std::vector<gex_Rank_t> members_;

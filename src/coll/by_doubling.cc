@@ -16,7 +16,7 @@ constexpr std::size_t max_gathered_bytes = eager_bytes;
 
 }  // namespace
 
-bool DoublingCollective::takes(const Request& request, gex_Rank_t members) noexcept {
+bool DoublingCollective::suits(const Request& request, gex_Rank_t members) noexcept {
   if (members < min_members) return false;
   if (request.kind == Kind::exchange) return request.bytes <= max_exchanged_bytes;
   return request.kind == Kind::gather_to_all && request.bytes <= max_gathered_bytes;

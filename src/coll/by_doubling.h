@@ -18,7 +18,7 @@ class DoublingCollective final : public ComposedCollective {
       : ComposedCollective(Way::doubling), team_(team), messages_(messages) {}
 
   /// Returns true if this is the way for such an operation; the same answer at all members.
-  static bool takes(const Request& request, gex_Rank_t members) noexcept;
+  static bool suits(const Request& request, gex_Rank_t members) noexcept;
 
   void set_up() override;
   bool launch_parts() override;

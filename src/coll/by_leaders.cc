@@ -23,8 +23,8 @@ bool goes_down(const Request& request) noexcept {
 
 }  // namespace
 
-bool Leaders::takes(const Request& request) const noexcept {
-  if (!Posts::takes(request)) return false;
+bool Leaders::suits(const Request& request) const noexcept {
+  if (!Posts::suits(request)) return false;
   const Process& self = process();
   if (!self.leaders_in_collectives.value_or(pay(self.any_crowded, request.bytes))) return false;
   return !request.reduction.ordered || messages.groups().in_rank_order();

@@ -41,7 +41,7 @@
 
 namespace gex::coll {
 
-/// Members that the operations of a team share.
+/// Parts that all operations by leaders of a team use.
 struct Leaders {
   Team& team;
   Messages& messages;
@@ -49,14 +49,14 @@ struct Leaders {
   Known& known;
 
   /// Returns true if this is the way for such an operation; the same answer at all members.
-  bool takes(const Request& request) const noexcept;
+  bool suits(const Request& request) const noexcept;
 
   /// Returns true if an operation of so many bytes takes less time so. Where ranks share cores
-  /// (`crowded`), the stages of many bytes wait longer for the turns of neighbors than they save in
-  /// messages.
-  static constexpr bool pay(bool crowded, std::size_t bytes) noexcept {
-    constexpr std::size_t max_where_crowded = 16 << 10;
-    return !crowded || bytes <= max_where_crowded;
+  /// (`oversubscribed`), the stages of many bytes wait longer for the turns of neighbors than they
+  /// save in messages.
+  static constexpr bool pay(bool oversubscribed, std::size_t bytes) noexcept {
+    constexpr std::size_t max_where_oversubscribed = 16 << 10;
+    return !oversubscribed || bytes <= max_where_oversubscribed;
   }
 };
 

@@ -29,17 +29,17 @@ bool Exchange::read(Boards& boards, const Piece& piece) {
   if (!piece.own_is_posted) return false;
   const std::size_t bytes = piece.bytes;
   for (; seen_ != boards.size(); ++seen_) {
-    const gex_Rank_t member = (boards.rank() + seen_) % boards.size();
+    const gex_Rank_t member = (boards.own() + seen_) % boards.size();
     const std::byte* const blocks =
         boards.post_of(member, piece.number, bytes, bytes * boards.size());
     if (blocks == nullptr) return false;
-    copy_few(piece.result() + member * bytes, blocks + boards.rank() * bytes, bytes);
+    copy_few(piece.result() + member * bytes, blocks + boards.own() * bytes, bytes);
   }
   return true;
 }
 
 bool Grouped::combine_group(Boards& boards, const Piece& piece) {
-  const gex_Rank_t me = boards.rank();
+  const gex_Rank_t me = boards.own();
   if (me % max_flat_members != 0) return true;
   if (!boards.may_write(piece.number + 1)) return false;
   const gex_Rank_t last = std::min(me + max_flat_members, boards.size()) - 1;
@@ -57,7 +57,7 @@ bool Grouped::read(Boards& boards, const Piece& piece) {
     second_ = true;
     combination_.restart();
   }
-  if (!piece.has_result) return true;
+  if (!piece.wants_result) return true;
   if (!piece.own_is_posted) return false;
   const gex_Rank_t last = (boards.size() - 1) / max_flat_members * max_flat_members;
   return combination_.advance(boards, piece.request.reduction, piece.number + 1, 0, last,
@@ -66,7 +66,7 @@ bool Grouped::read(Boards& boards, const Piece& piece) {
 
 bool Sliced::combine_slice(Boards& boards, const Piece& piece) {
   const Reduction& reduction = piece.request.reduction;
-  const Slice slice = slice_of(piece.bytes, reduction.element, boards.rank(), boards.size());
+  const Slice slice = slice_of(piece.bytes, reduction.element, boards.own(), boards.size());
   if (slice.bytes == 0) return true;
   if (!boards.may_write(piece.number + 1)) return false;
   if (!combination_.advance(boards, reduction, piece.number, 0, boards.size() - 1, 1, slice,
@@ -83,7 +83,7 @@ bool Sliced::read(Boards& boards, const Piece& piece) {
     second_ = true;
     left_ = boards.size();
   }
-  if (!piece.has_result) return true;
+  if (!piece.wants_result) return true;
   if (!piece.own_is_posted) return false;
   for (; left_ != 0; --left_) {
     const Slice slice =

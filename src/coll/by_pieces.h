@@ -42,7 +42,7 @@ struct Piece {
   std::uint32_t number;  ///< of its first post
   std::size_t offset;
   std::size_t bytes;
-  bool has_result;     ///< this member makes one
+  bool wants_result;   ///< this member makes one
   bool own_is_posted;  ///< the own operand's part, whose place the result may take
 
   std::byte* result() const noexcept { return request.destination + offset; }
@@ -82,7 +82,7 @@ class Copy {
  public:
   static constexpr std::uint32_t numbers_each = 1;
   bool read(Boards& boards, const Piece& piece) {
-    if (!piece.has_result) return true;
+    if (!piece.wants_result) return true;
     const std::byte* const from = boards.post_of(piece.request.root, piece.number, piece.bytes);
     if (from == nullptr) return false;
     copy_few(piece.result(), from, piece.bytes);
@@ -103,7 +103,7 @@ class Flat {
  public:
   static constexpr std::uint32_t numbers_each = 1;
   bool read(Boards& boards, const Piece& piece) {
-    if (!piece.has_result) return true;
+    if (!piece.wants_result) return true;
     // The own operand is needed until it is posted, and the result may take its place.
     if (!piece.own_is_posted) return false;
     return result_.advance(boards, piece.request.reduction, piece.number, 0, boards.size() - 1, 1,

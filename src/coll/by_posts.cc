@@ -36,20 +36,25 @@ bool read(PieceShape& shape, Boards& boards, const Piece& piece) {
   return visit(shape, [&](auto& one) { return one.read(boards, piece); });
 }
 
+/// Makes a shape ready for the next piece.
+void restart(PieceShape& shape) noexcept {
+  visit(shape, [](auto& one) noexcept { one = {}; });
+}
+
 }  // namespace
 
 Posts::Posts(Team& team, std::vector<gex_Rank_t> members, const std::vector<std::uint32_t>& slots)
     : team_(team), boards_(team, std::move(members), slots), direct_(boards_) {
 }
 
-bool Posts::takes(const Request& request) noexcept {
+bool Posts::suits(const Request& request) noexcept {
   if (request.kind == Kind::broadcast) return true;
   return is_reduction(request.kind) && request.reduction.element <= max_piece_bytes;
 }
 
-bool Posts::takes_whole(const Request& request, gex_Rank_t members) noexcept {
+bool Posts::suits_whole(const Request& request, gex_Rank_t members) noexcept {
   if (request.kind == Kind::exchange) return request.bytes <= max_piece_bytes / members;
-  return takes(request);
+  return suits(request);
 }
 
 PieceShape Posts::piece_shape(const Request& request) const noexcept {
@@ -62,7 +67,7 @@ PieceShape Posts::piece_shape(const Request& request) const noexcept {
 
 DirectShape Posts::direct_shape(const Request& request) const noexcept {
   if (request.kind != Kind::broadcast) return DirectReduction{};
-  if (HelpedCopy::takes(request, boards_.size())) return HelpedCopy{};
+  if (HelpedCopy::suits(request, boards_.size())) return HelpedCopy{};
   return DirectCopy{};
 }
 
@@ -111,7 +116,7 @@ Posts::AtOnce Posts::do_at_once(const Request& request) noexcept {
     if (!boards_.may_write(number)) return AtOnce::nothing;
     post(boards_, request, number, 0, request.bytes);
   }
-  if (has_result(request)) {
+  if (wants_result(request)) {
     // What all others post is seldom there already.
     if (is_reduction(request.kind)) return AtOnce::operand_posted;
     if (!Copy().read(boards_, {request, number, 0, request.bytes, true, true}))
@@ -142,7 +147,7 @@ void Posts::advance_to(PostCollective& operation) {
   boards_.forget_missing();
   const Request& request = operation.request;
   if (read(operation.shape, boards_,
-           {request, operation.first_piece, 0, request.bytes, has_result(request), true}))
+           {request, operation.first_piece, 0, request.bytes, wants_result(request), true}))
     finish(operation);
   else
     show_awaited();
@@ -236,34 +241,32 @@ bool Posts::post_operands() {
   return progressed;
 }
 
-bool Posts::advance_directly(PostCollective& operation, bool& progressed) {
-  if (operation.stage == PostCollective::Stage::describe) return false;
+Step Posts::advance_directly(PostCollective& operation, bool& progressed) {
+  if (operation.stage == PostCollective::Stage::describe) return Step::incomplete;
   const Step step = visit(operation.direct, [&](auto& one) {
     return one.advance(direct_, as_direct(operation), progressed);
   });
   switch (step) {
     case Step::incomplete:
-      return false;
+      break;
     case Step::done:
       operation.pieces_read = operation.pieces;
       operation.pieces_posted = operation.pieces;
-      return true;
+      break;
     case Step::by_pieces:
+      operation.stage = PostCollective::Stage::pieces;
+      // All operations that have posted since then are behind this one.
+      if (has_operand(operation.request)) posting_ = &operation;
       break;
   }
-  operation.stage = PostCollective::Stage::pieces;
-  // All operations that have posted since then are behind this one.
-  if (has_operand(operation.request)) posting_ = &operation;
-  return true;
+  return step;
 }
 
 bool Posts::advance_front(PostCollective& operation) {
   bool progressed = false;
   boards_.forget_missing();
   if (operation.stage != PostCollective::Stage::pieces) {
-    if (!advance_directly(operation, progressed) ||
-        operation.stage != PostCollective::Stage::pieces)
-      return progressed;
+    if (advance_directly(operation, progressed) != Step::by_pieces) return progressed;
     if (posting_ != nullptr) post_operands();
   }
   while (operation.pieces_read != operation.pieces) {
@@ -272,11 +275,11 @@ bool Posts::advance_front(PostCollective& operation) {
                       operation.number_of(operation.pieces_read),
                       operation.offset(operation.pieces_read),
                       operation.size(operation.pieces_read),
-                      has_result(operation.request),
+                      wants_result(operation.request),
                       operation.pieces_posted > operation.pieces_read};
     if (!read(operation.shape, boards_, piece)) return progressed;
     ++operation.pieces_read;
-    operation.shape = piece_shape(operation.request);
+    restart(operation.shape);
     if (!operation.keeps_posts) boards_.read_below(operation.number_of(operation.pieces_read));
     progressed = true;
     if (posting_ != nullptr) post_operands();

@@ -7,14 +7,17 @@
 // is a class (by_pieces.h, direct_copy.h, helped_copy.h, direct_reduction.h). That of an exchange,
 // whose blocks fit in a post, is Exchange. Others:
 //
-//   bytes       broadcast     reduction
-//   few         Copy          Flat; Grouped among many members
-//   1 KiB       Copy          Sliced, unless two members
-//   8 KiB       DirectCopy    DirectReduction, of up to 64 members
-//   48 KiB      HelpedCopy    DirectReduction
-//               of two members
+//   bytes             broadcast                            reduction
+//   few               Copy                                 Flat; Grouped among many members
+//   more than 1 KiB   Copy                                 Sliced, unless two members
+//   more than 8 KiB   DirectCopy, if the source is in a    DirectReduction, of up to 64 members
+//                     segment or there are at most 3
+//                     members; else Copy
+//   from 48 KiB       HelpedCopy, of two members with a    DirectReduction, of up to 64 members
+//                     core each
 //
-// Where members do not reach each other's memory a direct one goes on as above, piece by piece.
+// Where members do not reach each other's memory, or the root declines (direct_team.cc), a direct
+// one goes on as above, piece by piece.
 //
 // Members read in the order of operations; what they post of their own runs ahead as far as there
 // are cells and data may move. Nothing here waits:
@@ -98,9 +101,9 @@ class Posts {
   Posts& operator=(const Posts&) = delete;
 
   /// Returns true if this is the way for such an operation; the same answer at all members.
-  static bool takes(const Request& request) noexcept;
+  static bool suits(const Request& request) noexcept;
   /// The answer for an operation of a whole team, all of whose `members` share memory.
-  static bool takes_whole(const Request& request, gex_Rank_t members) noexcept;
+  static bool suits_whole(const Request& request, gex_Rank_t members) noexcept;
 
   /// An operation of few bytes has one of these outcomes in its call.
   enum class AtOnce : std::uint8_t {
@@ -137,13 +140,14 @@ class Posts {
     return request.kind != Kind::broadcast || is_root(request);
   }
   /// Returns true if this member makes a result of what others post.
-  bool has_result(const Request& request) const noexcept {
+  bool wants_result(const Request& request) const noexcept {
     if (request.kind == Kind::broadcast) return !is_root(request);
     return request.kind != Kind::reduce_to_one || is_root(request);
   }
-  /// Returns true if each member posts one cell at most, which is all that others read of it.
+  /// Returns true if each member posts once, in its cell unless the alignment needs 32 bytes, and
+  /// that is all that others read of it.
   bool is_small(const Request& request) const noexcept;
-  bool is_root(const Request& request) const noexcept { return request.root == boards_.rank(); }
+  bool is_root(const Request& request) const noexcept { return request.root == boards_.own(); }
 
   DirectOperation as_direct(const PostCollective& operation) const noexcept {
     return {operation.request, is_root(operation.request), operation.first, operation.end};
@@ -157,8 +161,8 @@ class Posts {
 
   /// Makes progress with the oldest operation, which is this one.
   bool advance_front(PostCollective& operation);
-  /// True once a direct operation is done, or goes on by pieces.
-  bool advance_directly(PostCollective& operation, bool& progressed);
+  /// Does what is possible of a direct operation; `by_pieces`: it has been made ready for them.
+  Step advance_directly(PostCollective& operation, bool& progressed);
   void finish(PostCollective& operation);
   void show_awaited() noexcept;
 

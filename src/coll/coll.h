@@ -10,31 +10,38 @@
 //                                                posts within the call (Posts::do_at_once)
 //
 //   PostCollective          by_posts.h     all members share memory: its table names the shape, of
-//                                          which each moves bytes by posts (by_pieces.h) or copies
-//                                          (direct_copy.h, helped_copy.h)
-//   MessageCollective       messages.h     no two do: along a tree (plan.h), in flows (flow.h)
-//   LedCollective           by_leaders.h   both: messages among leaders, posts among neighbors
+//                                          which each moves bytes by posts (by_pieces.h) over
+//                                          boards.h, or copies (direct_copy.h, helped_copy.h) over
+//                                          direct_team.h and direct_access.h
+//   LedCollective           by_leaders.h   some do: messages among leaders, posts among neighbors;
+//                                          one of few bytes asks others if it is late (known.h)
+//   MessageCollective       messages.h     no two do, or leaders do not pay (by_leaders.h), or a
+//                                          process has several members: along a tree (plan.h), in
+//                                          flows (flow.h)
 //   DoublingCollective      by_doubling.h  blocks of every member for all others, in rounds
 //   ComposedQueue           composed.h     keeps the order in which messages, and operations that
 //                                          are made of others, are launched
 //
 // From then on:
 //
+//   send_data               wire.h         -> am::send_request; from there am/internal.h and
+//                                          net/udp/endpoint.h
 //   on_data, on_grant, ... receive.cc      in handlers of messages (wire.h): Messages puts bytes in
 //                                          their place, or keeps them if they are early
 //                                          (unexpected.h), and counts grants and credits
 //                                          (credits.h)
 //   TeamCollectives::advance               in polls: Posts, Messages and ComposedQueue `advance`
 //   Collective::finish                     `done`: nothing is left to do here
-//   TeamCollectives::is_done               what the event asks: `conclude` does what posts allow,
+//   TeamCollectives::event_is_complete     what the event asks: `conclude` does what posts allow,
 //                                          and gives the Collective back
 //
 // An operation is *started* by its call, *launched* when it gets its place in the order of the
 // team's, *done* when nothing is left to do here, and *complete* when its event is. One by
 // messages *begins* when they may be sent: of those that are launched, so many may be under way.
-// `source` and `destination` are the caller's memory. Which way depends on the team and on
-// arguments that are the same at all members, and so does the order in which operands are combined:
-// results are the same whenever the call is repeated.
+// `source` and `destination` are the caller's memory. A broadcast's bytes are the root's *operand*
+// in posts, and a *result* in messages. Which way depends on the team and on arguments that are the
+// same at all members, and so does the order in which operands are combined: results are the same
+// whenever the call is repeated.
 
 #include <gasnetex.h>
 

@@ -67,12 +67,16 @@ struct Request {
   bool makes_own_result = true;
 };
 
-/// At the root of a broadcast, and in a team of one: makes bytes of the own result, which are those
-/// of the own data.
+/// At the root of a broadcast, and in a team of one, where the own result is the own data: returns
+/// true if it is in its place, or another part makes it.
+inline bool own_result_is_there(const Request& request) noexcept {
+  return !request.makes_own_result || request.destination == request.source;
+}
+/// Makes bytes of that result, unless it is there.
 inline void make_own_result(const Request& request, std::size_t offset,
                             std::size_t bytes) noexcept {
-  if (request.makes_own_result)
-    copy_unless_there(request.destination + offset, request.source + offset, bytes);
+  if (!own_result_is_there(request))
+    copy_few(request.destination + offset, request.source + offset, bytes);
 }
 
 /// How an operation is carried out: each way is a type.

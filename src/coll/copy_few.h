@@ -14,7 +14,7 @@ inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) no
     std::memcpy(to, from, bytes);
 }
 
-/// Copies few bytes that may be in their place already.
+/// Copies bytes that may be in their place already.
 inline void copy_unless_there(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (to != from) copy_few(to, from, bytes);
 }

@@ -32,10 +32,10 @@ DirectAccess::DirectAccess(const Boards& boards)
     : boards_(boards),
       kernel_(boards.size(),
               env::boolean(env::Variable::cross_memory) ? Kernel::untried : Kernel::refuses) {
-  kernel_[boards.rank()] = Kernel::copies;
+  kernel_[boards.own()] = Kernel::copies;
   if (env::boolean(env::Variable::cross_memory)) os::allow_memory_access_by_siblings();
-  boards.of(boards.rank()).owner = {os::process_id(),
-                                    reinterpret_cast<std::uintptr_t>(&own_token()), own_token()};
+  boards.of(boards.own()).owner = {os::process_id(), reinterpret_cast<std::uintptr_t>(&own_token()),
+                                   own_token()};
 }
 
 bool DirectAccess::kernel_reaches(gex_Rank_t member) noexcept {

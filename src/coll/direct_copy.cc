@@ -10,7 +10,7 @@ namespace {
 /// of each page that it copies: members that are at the same page at the same time wait for each
 /// other.
 std::size_t start_of(const Request& request, const Boards& boards) noexcept {
-  const gex_Rank_t behind = (boards.rank() + boards.size() - request.root) % boards.size() - 1;
+  const gex_Rank_t behind = (boards.own() + boards.size() - request.root) % boards.size() - 1;
   const std::size_t start = request.bytes / (boards.size() - 1) * behind;
   return start / page_bytes * page_bytes;
 }
@@ -19,50 +19,50 @@ std::size_t start_of(const Request& request, const Boards& boards) noexcept {
 
 Step DirectCopy::advance(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
   if (!operation.is_root) return take(team, operation, progressed);
-  const Step kept = root_.keep(operation.request, progressed);
-  return kept == Step::done ? collect(team, operation) : kept;
+  const Step own = root_.make_own(operation.request, progressed);
+  return own == Step::done ? collect(team, operation) : own;
 }
 
 Step DirectCopy::collect(DirectTeam& team, const DirectOperation& operation) {
-  // Pieces do not wait for those that copy: all have copied or refused before.
+  // Pieces do not wait for those that copy: all have copied or declined before.
   for (; collected_ != team.boards.size(); ++collected_) {
-    if (collected_ == team.boards.rank() || team.boards.has_read(collected_, operation.end))
+    if (collected_ == team.boards.own() || team.boards.has_read(collected_, operation.end))
       continue;
     if (!team.boards.is_posted(collected_, operation.first)) return Step::incomplete;
-    any_refused_ = true;
+    any_declined_ = true;
   }
-  return any_refused_ ? DirectRoot::note_refusal(team, operation.request) : Step::done;
+  return any_declined_ ? root_.note_decline(team) : Step::done;
 }
 
 Step DirectCopy::take(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
-  if (!refuses_) {
-    const Description* const root = team.description_of(operation.request.root, operation);
-    if (root == nullptr) return Step::incomplete;
-    if (root->direct == 0) return Step::by_pieces;
-    const Taken taken = take_some(team, operation, *root);
+  if (!declines_) {
+    const Description* const there = team.description_of(operation.request.root, operation);
+    if (there == nullptr) return Step::incomplete;
+    if (there->direct == 0) return Step::by_pieces;
+    const Taken taken = take_some(team, operation, *there);
     progressed = true;
     if (taken == Taken::some) return Step::incomplete;
-    refuses_ = taken == Taken::refused;
+    declines_ = taken == Taken::declined;
   }
-  if (refuses_) return refuse(team, operation);
-  team.boards.read_all_below(operation.end);
+  if (declines_) return decline(team, operation);
+  team.boards.read_below_now(operation.end);
   return Step::done;
 }
 
 Taken DirectCopy::take_some(DirectTeam& team, const DirectOperation& operation,
-                            const Description& root) {
+                            const Description& there) {
   const Request& request = operation.request;
   std::size_t at = copied_;
-  if (!root.source.shared()) at = (at + start_of(request, team.boards)) % request.bytes;
+  if (!there.source.shared()) at = (at + start_of(request, team.boards)) % request.bytes;
   const std::size_t bytes =
       std::min({request.bytes - copied_, request.bytes - at, max_copied_at_once});
-  if (!team.access.copy_from(request.root, root.source + at, request.destination + at, bytes))
-    return Taken::refused;
+  if (!team.access.copy_from(request.root, there.source + at, request.destination + at, bytes))
+    return Taken::declined;
   copied_ += bytes;
   return copied_ == request.bytes ? Taken::all : Taken::some;
 }
 
-Step DirectCopy::refuse(DirectTeam& team, const DirectOperation& operation) {
+Step DirectCopy::decline(DirectTeam& team, const DirectOperation& operation) {
   if (!team.boards.may_write(operation.first)) return Step::incomplete;
   Description description{};
   description.shared_word = 1;

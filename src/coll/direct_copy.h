@@ -2,21 +2,22 @@
 // A broadcast of many bytes, whose members copy from the root's memory. It takes one number for
 // itself, under which the root posts its Description.
 //
-//   root     describe -----> keep ----------> collect --------------> done
+//   root     describe -----> make_own ------> collect --------------> done
 //            posts where     makes its own    waits until all others
-//            its source is   result           have read, or refused
+//            its source is   result           have read, or declined
 //                               |                |
 //                               v                v
-//                            by pieces        by pieces, if any has refused
+//                            by pieces,       by pieces, if any has declined
+//                            if it declines
 //
 //   others   take -------------------------> done
 //            waits for the description, and  publishes at once that it has read all
 //            copies from the source
 //               |                  |
 //               v                  v
-//            by pieces, as      refuse -> by pieces
+//            by pieces, if      decline -> by pieces
 //            the root has       if it does not reach the source: posts so under the same number
-//            described
+//            declined
 //
 // A member that has copied all publishes that it has read all numbers of the operation, which is
 // what the root waits for.
@@ -44,14 +45,14 @@ class DirectCopy {
  private:
   Step collect(DirectTeam& team, const DirectOperation& operation);
   Step take(DirectTeam& team, const DirectOperation& operation, bool& progressed);
-  Taken take_some(DirectTeam& team, const DirectOperation& operation, const Description& root);
-  Step refuse(DirectTeam& team, const DirectOperation& operation);
+  Taken take_some(DirectTeam& team, const DirectOperation& operation, const Description& there);
+  Step decline(DirectTeam& team, const DirectOperation& operation);
 
   DirectRoot root_;
-  gex_Rank_t collected_ = 0;  ///< root: members below have read, or refused
-  bool any_refused_ = false;  ///< root: of those
-  bool refuses_ = false;      ///< others: this one does not reach the source
-  std::size_t copied_ = 0;    ///< others: bytes
+  gex_Rank_t collected_ = 0;   ///< root: members below have read, or declined
+  bool any_declined_ = false;  ///< root: of those
+  bool declines_ = false;      ///< others: this one does not reach the source
+  std::size_t copied_ = 0;     ///< others: bytes
 };
 
 }  // namespace gex::coll

@@ -40,9 +40,8 @@ bool DirectReduction::describe(DirectTeam& team, const DirectOperation& operatio
   if (!team.boards.may_write(operation.first)) return false;
   Description description{};
   description.source = memory_at(request.source);
-  if (receives(request, team.boards.rank()))
+  if (receives(request, team.boards.own()))
     description.destination = memory_at(request.destination);
-  description.direct = 1;
   team.post(operation, description);
   return true;
 }
@@ -57,7 +56,7 @@ Step DirectReduction::advance(DirectTeam& team, const DirectOperation& operation
   }
   if (stage_ == Stage::combining && !combine(team, operation, progressed)) return Step::incomplete;
   for (; seen_ != team.boards.size(); ++seen_)
-    if (!team.boards.has_posted(seen_, operation.first + 2, operation.request.bytes))
+    if (!team.boards.find_post(seen_, operation.first + 2, operation.request.bytes))
       return Step::incomplete;
   return Step::done;
 }
@@ -87,7 +86,7 @@ Step DirectReduction::learn(DirectTeam& team, const DirectOperation& operation) 
 Step DirectReduction::agree(DirectTeam& team, const DirectOperation& operation) {
   using Kernel = DirectTeam::Kernel;
   for (; seen_ != team.boards.size(); ++seen_) {
-    if (!team.boards.has_posted(seen_, operation.first + 1, operation.request.bytes))
+    if (!team.boards.find_post(seen_, operation.first + 1, operation.request.bytes))
       return Step::incomplete;
     Verdict verdict{};
     std::memcpy(&verdict, team.boards.cell(seen_, operation.first + 1), sizeof verdict);
@@ -106,7 +105,7 @@ bool DirectReduction::post_verdict(DirectTeam& team, const DirectOperation& oper
   if (!team.boards.may_write(number)) return false;
   Verdict verdict{1, 1};
   for (gex_Rank_t member = 0; member < team.boards.size(); ++member) {
-    if (member == team.boards.rank()) continue;
+    if (member == team.boards.own()) continue;
     const bool kernel = team.access.kernel_reaches(member);
     if (!kernel) verdict.kernel_copies_for_all = 0;
     if (kernel && by_kernel(request, team.boards.size())) continue;
@@ -125,7 +124,7 @@ bool DirectReduction::combine(DirectTeam& team, const DirectOperation& operation
                               bool& progressed) {
   const Request& request = operation.request;
   const std::size_t element = request.reduction.element;
-  const Slice slice = slice_of(request.bytes, element, team.boards.rank(), team.boards.size());
+  const Slice slice = slice_of(request.bytes, element, team.boards.own(), team.boards.size());
   const std::size_t chunk = (all_shared_ ? mapped_chunk : copied_chunk) / element * element;
   for (std::size_t combined = 0; moved_ != slice.bytes;) {
     if (combined >= max_combined_at_once) return false;
@@ -145,7 +144,7 @@ bool DirectReduction::combine(DirectTeam& team, const DirectOperation& operation
 void DirectReduction::combine_chunk(DirectTeam& team, const DirectOperation& operation,
                                     std::size_t offset, std::size_t bytes) {
   const Request& request = operation.request;
-  const gex_Rank_t me = team.boards.rank();
+  const gex_Rank_t me = team.boards.own();
   const gex_Rank_t members = team.boards.size();
   if (team.workspace.empty()) team.workspace.resize(3 * copied_chunk / sizeof(Line));
   std::byte* const partial = reinterpret_cast<std::byte*>(team.workspace.data());

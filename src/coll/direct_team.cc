@@ -23,7 +23,7 @@ std::uint32_t upper_half(std::size_t bytes) noexcept {
 const Description* DirectTeam::description_of(gex_Rank_t member,
                                               const DirectOperation& operation) noexcept {
   const std::size_t bytes = operation.request.bytes;
-  if (!boards.has_posted(member, operation.first, bytes)) return nullptr;
+  if (!boards.find_post(member, operation.first, bytes)) return nullptr;
   const auto* const description =
       reinterpret_cast<const Description*>(boards.cell(member, operation.first));
   if (description->upper_bytes != upper_half(bytes)) [[unlikely]]
@@ -46,17 +46,17 @@ void DirectTeam::post(const DirectOperation& operation, Description description)
 bool DirectRoot::describe(DirectTeam& team, const DirectOperation& operation) noexcept {
   if (!team.boards.may_write(operation.first)) return false;
   Description description{};
-  description.source = memory_at(operation.request.source);
-  const bool kernel_copies = !team.kernel_refused && team.boards.size() <= max_members_by_kernel;
-  is_direct_ = kernel_copies || (!team.mapped_refused && description.source.shared());
+  description.source = source_ = memory_at(operation.request.source);
+  const bool kernel_copies = !team.kernel_declined && team.boards.size() <= max_members_by_kernel;
+  is_direct_ = kernel_copies || (!team.mapped_declined && source_.shared());
   description.direct = is_direct_ ? 1 : 0;
   team.post(operation, description);
   return true;
 }
 
-Step DirectRoot::keep(const Request& request, bool& progressed) noexcept {
+Step DirectRoot::make_own(const Request& request, bool& progressed) noexcept {
   if (!is_direct_) return Step::by_pieces;
-  if (request.destination == request.source || own_made_ == request.bytes) return Step::done;
+  if (own_result_is_there(request) || own_made_ == request.bytes) return Step::done;
   const std::size_t bytes = std::min(request.bytes - own_made_, max_copied_at_once);
   make_own_result(request, own_made_, bytes);
   own_made_ += bytes;
@@ -64,9 +64,9 @@ Step DirectRoot::keep(const Request& request, bool& progressed) noexcept {
   return own_made_ == request.bytes ? Step::done : Step::incomplete;
 }
 
-Step DirectRoot::note_refusal(DirectTeam& team, const Request& request) noexcept {
-  team.kernel_refused = true;
-  team.mapped_refused = team.mapped_refused || memory_at(request.source).shared();
+Step DirectRoot::note_decline(DirectTeam& team) const noexcept {
+  team.kernel_declined = true;
+  team.mapped_declined = team.mapped_declined || source_.shared();
   return Step::by_pieces;
 }
 

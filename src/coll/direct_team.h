@@ -20,7 +20,7 @@ struct Description {
   MemoryAt source;
   MemoryAt destination;
   std::uint32_t upper_bytes;
-  std::uint32_t direct;  ///< of a broadcast's root; 0: the operation goes on by pieces
+  std::uint32_t direct;  ///< of a broadcast's root; 0: it declines
   /// At a broadcast's root: claims (helped_copy.h). At another member: not 0 if it does not reach
   /// the root's memory. It changes after it has been posted.
   std::uint32_t shared_word;
@@ -45,8 +45,8 @@ enum class Step : std::uint8_t {
 /// How far a call that copies a broadcast's bytes has come.
 enum class Taken : std::uint8_t {
   some,
-  all,      ///< that it is to copy
-  refused,  ///< it does not reach the source
+  all,       ///< that it is to copy
+  declined,  ///< it does not reach the source
 };
 
 /// Bytes that one call copies: then others may want the core, or handlers run.
@@ -63,9 +63,9 @@ class DirectTeam {
   /// A part of a reduction's slice, and operands that the kernel has copied.
   std::vector<Line> workspace;
 
-  // Refusals that earlier operations have met.
-  bool mapped_refused = false;  ///< a member does not map what this one has in segments
-  bool kernel_refused = false;  ///< for a member the kernel does not copy from this one
+  // Ways in which a member has declined earlier operations of this one's.
+  bool mapped_declined = false;  ///< a member does not map what this one has in segments
+  bool kernel_declined = false;  ///< for a member the kernel does not copy from this one
   /// States if the kernel copies between all members, once reductions have agreed on that; the same
   /// at all.
   enum class Kernel : std::uint8_t { unknown, between_all, not_between_all };
@@ -85,14 +85,16 @@ class DirectRoot {
   /// Posts where the source is, and whether members may copy from there. False: there is no room
   /// for the post now.
   bool describe(DirectTeam& team, const DirectOperation& operation) noexcept;
-  /// Goes on with the own result. Done: it is made. By pieces: members may not copy from the
-  /// source. `progressed` becomes true if anything was done.
-  Step keep(const Request& request, bool& progressed) noexcept;
-  /// A member has refused: it does not reach the source.
-  static Step note_refusal(DirectTeam& team, const Request& request) noexcept;
+  const MemoryAt& source() const noexcept { return source_; }
+  /// Goes on with the own result. Done: it is made. By pieces: this member declines. `progressed`
+  /// becomes true if anything was done.
+  Step make_own(const Request& request, bool& progressed) noexcept;
+  /// Another member has declined: it does not reach the source.
+  Step note_decline(DirectTeam& team) const noexcept;
 
  private:
-  bool is_direct_ = false;    ///< members may copy from the source
+  MemoryAt source_;
+  bool is_direct_ = false;    ///< members may copy from the source; else this one declines
   std::size_t own_made_ = 0;  ///< bytes of the own result
 };
 

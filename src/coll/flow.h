@@ -17,7 +17,7 @@
 namespace gex::coll {
 
 inline constexpr std::size_t eager_bytes = 4096;
-/// Operands of a reduction that are combined at once, if an element is no larger.
+/// Bytes of a block of a flow that is not eager (whole elements).
 inline constexpr std::size_t block_bytes = 32768;
 /// Blocks of operands that a member may have sent ahead.
 inline constexpr std::uint32_t operand_slots = 2;

@@ -27,15 +27,15 @@ constexpr std::uint32_t all_copied = 1U << 31;
 
 }  // namespace
 
-bool HelpedCopy::takes(const Request& request, gex_Rank_t members) noexcept {
+bool HelpedCopy::suits(const Request& request, gex_Rank_t members) noexcept {
   // All ranks of a host find the same, since either all are oversubscribed or none is.
   return members == 2 && request.bytes >= min_helped_bytes && !oversubscribed();
 }
 
 Step HelpedCopy::advance(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
   if (operation.is_root) {
-    const Step kept = root_.keep(operation.request, progressed);
-    if (kept != Step::done) return kept;
+    const Step own = root_.make_own(operation.request, progressed);
+    if (own != Step::done) return own;
     has_copied_ = has_copied_ || help(team, operation, progressed);
     return has_copied_ ? collect(team, operation) : Step::incomplete;
   }
@@ -47,17 +47,17 @@ Step HelpedCopy::advance(DirectTeam& team, const DirectOperation& operation, boo
 /// True once there is nothing to help with.
 bool HelpedCopy::help(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
   const Request& request = operation.request;
-  const gex_Rank_t other = 1 - team.boards.rank();
+  const gex_Rank_t other = 1 - team.boards.own();
   const Description* const there = team.description_of(other, operation);
   if (there == nullptr) return false;
   // A member that reads the source where it is mapped is faster alone.
-  if (memory_at(request.source).shared()) return true;
-  // Acquire: pairs with the member's refusal.
+  if (root_.source().shared()) return true;
+  // Acquire: pairs with the member's `decline`.
   if (team.word_of(other, operation).load(std::memory_order_acquire) != 0) return true;
   if (!team.access.kernel_reaches(other) &&
       !team.access.maps(other, there->destination, request.bytes))
     return true;
-  const std::atomic_ref<std::uint32_t> claims = team.word_of(team.boards.rank(), operation);
+  const std::atomic_ref<std::uint32_t> claims = team.word_of(team.boards.own(), operation);
   const std::size_t chunk = chunk_bytes(request.bytes);
   const std::uint32_t chunks = chunk_count(request.bytes);
   for (std::size_t copied = 0; copied < max_copied_at_once; copied += chunk) {
@@ -79,11 +79,11 @@ bool HelpedCopy::help(DirectTeam& team, const DirectOperation& operation, bool& 
 }
 
 Step HelpedCopy::collect(DirectTeam& team, const DirectOperation& operation) {
-  const gex_Rank_t other = 1 - team.boards.rank();
+  const gex_Rank_t other = 1 - team.boards.own();
   if (team.boards.has_read(other, operation.end)) return Step::done;
   // Acquire: the member's copies precede what follows here.
   if (team.word_of(other, operation).load(std::memory_order_acquire) == 0) return Step::incomplete;
-  return DirectRoot::note_refusal(team, operation.request);
+  return root_.note_decline(team);
 }
 
 /// Before the root's post is there: the root may be waiting for this one. False: there is no room.
@@ -96,19 +96,19 @@ bool HelpedCopy::offer(DirectTeam& team, const DirectOperation& operation) {
 }
 
 Step HelpedCopy::take(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
-  const Description* const root = team.description_of(operation.request.root, operation);
-  if (root == nullptr) return Step::incomplete;
-  if (root->direct == 0) return Step::by_pieces;
-  const Taken taken = take_some(team, operation, *root);
+  const Description* const there = team.description_of(operation.request.root, operation);
+  if (there == nullptr) return Step::incomplete;
+  if (there->direct == 0) return Step::by_pieces;
+  const Taken taken = take_some(team, operation, *there);
   progressed = true;
   if (taken == Taken::some) return Step::incomplete;
-  if (taken == Taken::refused) return refuse(team, operation);
+  if (taken == Taken::declined) return decline(team, operation);
   has_copied_ = true;
   return await_mark(team, operation);
 }
 
 Taken HelpedCopy::take_some(DirectTeam& team, const DirectOperation& operation,
-                            const Description& root) {
+                            const Description& there) {
   const Request& request = operation.request;
   const std::atomic_ref<std::uint32_t> claims = team.word_of(request.root, operation);
   const std::size_t chunk = chunk_bytes(request.bytes);
@@ -118,8 +118,8 @@ Taken HelpedCopy::take_some(DirectTeam& team, const DirectOperation& operation,
     if (count >= chunk_count(request.bytes)) return Taken::all;
     const std::size_t at = chunks_copied_ * chunk;
     const std::size_t bytes = std::min(chunk, request.bytes - at);
-    if (!team.access.copy_from(request.root, root.source + at, request.destination + at, bytes))
-      return Taken::refused;
+    if (!team.access.copy_from(request.root, there.source + at, request.destination + at, bytes))
+      return Taken::declined;
     ++chunks_copied_;
   }
   return Taken::some;
@@ -131,14 +131,14 @@ Step HelpedCopy::await_mark(DirectTeam& team, const DirectOperation& operation) 
   if (chunks_copied_ != chunk_count(request.bytes) &&
       (team.word_of(request.root, operation).load(std::memory_order_acquire) & all_copied) == 0)
     return Step::incomplete;
-  team.boards.read_all_below(operation.end);
+  team.boards.read_below_now(operation.end);
   return Step::done;
 }
 
-Step HelpedCopy::refuse(DirectTeam& team, const DirectOperation& operation) {
+Step HelpedCopy::decline(DirectTeam& team, const DirectOperation& operation) {
   // Release: the root posts pieces after this member's last copy.
   team.boards.note_shown();
-  team.word_of(team.boards.rank(), operation).store(1, std::memory_order_release);
+  team.word_of(team.boards.own(), operation).store(1, std::memory_order_release);
   return Step::by_pieces;
 }
 

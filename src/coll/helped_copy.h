@@ -5,12 +5,13 @@
 // 0.67. A source that the other member maps is copied by that member alone: with help 64 to 256 KiB
 // took 1.1 to 1.2 times as long.
 //
-//   root     describe -> keep ------> help ---------------> collect -> done
+//   root     describe -> make_own --> help ---------------> collect -> done
 //            posts its   makes its    claims chunks from    waits until the other has read
 //            source      own result   the last on, copies      |
 //                           |         them, sets the mark      v
-//                           v                               by pieces, if the other has refused
-//                        by pieces
+//                           v                               by pieces, if the other has declined
+//                        by pieces,
+//                        if it declines
 //
 //   other    offer -------> take ---------------> await_mark --> done
 //            posts its      claims chunks from    if the root    publishes at once that it has
@@ -18,7 +19,8 @@
 //                           copies them           any
 //                              |         |
 //                              v         v
-//                        by pieces    refuse: sets the word of its post -> by pieces
+//                        by pieces,   decline: sets the word of its post -> by pieces
+//                        if the root has declined
 //
 // Chunks are claimed by a count in the root's post, of which a bit is the mark: the root has copied
 // all chunks that it has claimed, and claims no more.
@@ -36,7 +38,7 @@ class HelpedCopy {
   static constexpr std::uint32_t numbers = 1;
 
   /// Returns true if such a broadcast goes this way; the same answer at both members.
-  static bool takes(const Request& request, gex_Rank_t members) noexcept;
+  static bool suits(const Request& request, gex_Rank_t members) noexcept;
 
   /// The root posts where its source is. False: there is no room for the post now.
   bool describe(DirectTeam& team, const DirectOperation& operation) {
@@ -51,9 +53,9 @@ class HelpedCopy {
   Step collect(DirectTeam& team, const DirectOperation& operation);
   bool offer(DirectTeam& team, const DirectOperation& operation);
   Step take(DirectTeam& team, const DirectOperation& operation, bool& progressed);
-  Taken take_some(DirectTeam& team, const DirectOperation& operation, const Description& root);
+  Taken take_some(DirectTeam& team, const DirectOperation& operation, const Description& there);
   Step await_mark(DirectTeam& team, const DirectOperation& operation);
-  Step refuse(DirectTeam& team, const DirectOperation& operation);
+  Step decline(DirectTeam& team, const DirectOperation& operation);
 
   DirectRoot root_;
   bool has_offered_ = false;         ///< other

@@ -19,35 +19,17 @@ namespace {
       source);
 }
 
-bool starts_blocks_of_all(Kind kind) noexcept {
-  return kind != Kind::broadcast && !is_reduction(kind);
+/// Returns true if it has a plan; else bytes go straight from each member to those that get them.
+bool goes_along_tree(Kind kind) noexcept {
+  return kind == Kind::broadcast || is_reduction(kind);
 }
 
-/// Returns true if the blocks of all ranks stand in a row: in the source, and in the destination.
+/// Returns true if the bytes of all ranks stand in a row: in the source, and in the destination.
 bool in_a_row_here(Kind kind) noexcept {
   return kind == Kind::scatter || kind == Kind::exchange;
 }
 bool in_a_row_there(Kind kind) noexcept {
   return kind == Kind::gather || kind == Kind::gather_to_all || kind == Kind::exchange;
-}
-
-/// Where the bytes for a receiver start; `me` is this member.
-const std::byte* outgoing(const MessageCollective& operation, gex_Rank_t receiver,
-                          gex_Rank_t me) noexcept {
-  const Request& request = operation.request;
-  switch (request.kind) {
-    case Kind::broadcast:
-      return request.root == me ? request.source : request.destination;
-    case Kind::gather:
-    case Kind::gather_to_all:
-    case Kind::shift:
-      return request.source;
-    case Kind::scatter:
-    case Kind::exchange:
-      return request.source + receiver * request.bytes;
-    default:
-      return request.destination;
-  }
 }
 
 Outflow outflow(gex_Rank_t to, Phase phase) {
@@ -164,13 +146,14 @@ void Messages::begin(MessageCollective& operation) {
   operation.round_sends.clear();
   operation.collector.clear();
   operation.receivers.clear();
+  operation.plan.clear();
   operation.combined = operation.rounds_passed = operation.made = 0;
   operation.partial = nullptr;
   operation.block = is_reduction(request.kind) ? 0 : operation.blocks.count;
-  if (starts_blocks_of_all(request.kind))
-    set_up_blocks(operation);
-  else
+  if (goes_along_tree(request.kind))
     set_up_tree(operation);
+  else
+    set_up_pairs(operation);
   const bool eager = operation.blocks.eager();
   for (auto* flows : {&operation.operands, &operation.results})
     for (Inflow& flow : *flows) flow.grants_due = eager ? 0 : 1;
@@ -222,12 +205,16 @@ void Messages::set_up_tree(MessageCollective& operation) {
                                    blocks.each, blocks.count);
   for (const gex_Rank_t rank : plan.receivers)
     operation.receivers.push_back(outflow(rank, Phase::result));
+  const bool is_source = request.kind == Kind::broadcast && !operation.passes_received();
+  operation.passes_from = is_source ? request.source : request.destination;
 }
 
-void Messages::set_up_blocks(MessageCollective& operation) {
+void Messages::set_up_pairs(MessageCollective& operation) {
   const Request& request = operation.request;
   const Blocks& blocks = operation.blocks;
   const gex_Rank_t me = team_->rank;
+  operation.passes_from = request.source;
+  operation.keeps_own = false;
   if (request.kind == Kind::shift) {
     operation.receivers.push_back(outflow(operation.shift.to, Phase::result));
     operation.results.emplace_back(operation.shift.from, Phase::result, request.destination,
@@ -236,6 +223,7 @@ void Messages::set_up_blocks(MessageCollective& operation) {
   }
   const bool to_all = !has_root(request.kind);
   const bool root = request.root == me;
+  operation.keeps_own = to_all || root;
   const bool sends = to_all || (request.kind == Kind::gather) != root;
   const bool receives = to_all || (request.kind == Kind::gather) == root;
   const bool many_there = in_a_row_there(request.kind);
@@ -253,13 +241,11 @@ void Messages::set_up_blocks(MessageCollective& operation) {
 
 void Messages::place_own(MessageCollective& operation) {
   const Request& request = operation.request;
-  if (is_reduction(request.kind)) return;
-  const bool is_root = request.root == team_->rank;
+  // What operands make is made block by block.
+  if (is_reduction(request.kind) || operation.passes_received()) return;
   if (request.kind == Kind::broadcast) {
-    // What others pass on is not made here.
-    if (!is_root) return;
     make_own_result(request, 0, request.bytes);
-  } else if (request.kind != Kind::shift && (is_root || !has_root(request.kind))) {
+  } else if (operation.keeps_own) {
     const std::size_t own = team_->rank * request.bytes;
     copy_unless_there(request.destination + (in_a_row_there(request.kind) ? own : 0),
                       request.source + (in_a_row_here(request.kind) ? own : 0), request.bytes);
@@ -381,13 +367,14 @@ bool Messages::consume_results(MessageCollective& operation) {
 }
 
 bool Messages::pass_results(MessageCollective& operation) {
-  const bool from_source = operation.plan.result_sender != GEX_RANK_INVALID &&
-                           !starts_blocks_of_all(operation.request.kind);
-  const std::uint32_t there = from_source ? operation.results[0].taken : operation.made;
+  const Request& request = operation.request;
+  const std::uint32_t there =
+      operation.passes_received() ? operation.results[0].taken : operation.made;
   if (there == operation.blocks.count) operation.has_result.store(true, std::memory_order_relaxed);
   bool progressed = false;
   for (Outflow& flow : operation.receivers) {
-    const std::byte* from = outgoing(operation, flow.peer, team_->rank);
+    const std::byte* from =
+        operation.passes_from + (in_a_row_here(request.kind) ? flow.peer * request.bytes : 0);
     while (flow.block < there &&
            send_block(operation, flow, from + operation.blocks.offset(flow.block), progressed)) {
     }

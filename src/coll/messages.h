@@ -10,7 +10,7 @@
 // Nothing here waits: what finds no room to be sent is sent by a later poll.
 //
 //   launch          gives an operation its number; it waits until `max_begun` leaves it room
-//   begin           makes its flows: `set_up_tree` (plan.h), or `set_up_blocks`
+//   begin           makes its flows: `set_up_tree` (plan.h), or `set_up_pairs`
 //   advance         `send_grants`; once data may move `place_own`; of a reduction `combine_blocks`,
 //                   which takes operands, exchanges rounds, and hands on to the collector;
 //                   `consume_results`, and `pass_results` to the receivers
@@ -44,7 +44,7 @@ struct MessageCollective : Collective {
 
   std::uint32_t number = 0;
   Trees trees = Trees::both;
-  /// To which member the block of a shift goes, and from which one comes.
+  /// To which member the bytes of a shift go, and from which one its result comes.
   struct Shift {
     gex_Rank_t to;
     gex_Rank_t from;
@@ -52,14 +52,16 @@ struct MessageCollective : Collective {
   Shift shift{};
   KnownValues* kept_operands = nullptr;  ///< where the own operand is kept, if it is
   Blocks blocks;
-  Plan plan;
+  Plan plan;  ///< empty unless it goes along a tree
 
   std::vector<Inflow> operands;  ///< of the contributors
   std::vector<Inflow> rounds;
-  std::vector<Inflow> results;  ///< of the source, or the blocks of all
+  std::vector<Inflow> results;  ///< along a tree from one member at most, else from all that send
   std::vector<Outflow> round_sends;
   std::vector<Outflow> collector;  ///< one or none
   std::vector<Outflow> receivers;
+  const std::byte* passes_from = nullptr;  ///< the receivers' bytes: the same ones, or in a row
+  bool keeps_own = false;  ///< not along a tree: some of the own source is for the own destination
   std::vector<Line> staging;  ///< the places of operands and rounds
 
   // How far the current block has come: contributors combined, rounds passed.
@@ -71,6 +73,9 @@ struct MessageCollective : Collective {
   std::uint32_t made = 0;  ///< blocks of the result that were made here
   /// The result is there, if it is wanted here, though others may not have been sent theirs yet.
   std::atomic<bool> has_result{false};
+
+  /// Returns true if what the receivers get comes from another member; else it is made here.
+  bool passes_received() const noexcept { return plan.result_sender != GEX_RANK_INVALID; }
 };
 
 class Messages {
@@ -108,7 +113,7 @@ class Messages {
   MessageCollective* begun(std::uint32_t number) noexcept;
   void begin(MessageCollective& operation);
   void set_up_tree(MessageCollective& operation);
-  void set_up_blocks(MessageCollective& operation);
+  void set_up_pairs(MessageCollective& operation);
   /// Moves what goes from the own source to the own destination.
   void place_own(MessageCollective& operation);
   bool advance(MessageCollective& operation);

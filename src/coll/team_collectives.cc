@@ -50,9 +50,9 @@ void TeamCollectives::bind(Team& team) {
 }
 
 Way TeamCollectives::way_of(const Request& request) const noexcept {
-  if (is_whole_) return Posts::takes_whole(request, team_->size) ? Way::posts : Way::messages;
-  if (DoublingCollective::takes(request, team_->size)) return Way::doubling;
-  return leaders_ && leaders_->takes(request) ? Way::leaders : Way::messages;
+  if (is_whole_) return Posts::suits_whole(request, team_->size) ? Way::posts : Way::messages;
+  if (DoublingCollective::suits(request, team_->size)) return Way::doubling;
+  return leaders_ && leaders_->suits(request) ? Way::leaders : Way::messages;
 }
 
 std::unique_ptr<Collective> TeamCollectives::make(Way way) {
@@ -138,7 +138,7 @@ gex_Event_t TeamCollectives::start(const Request& request) noexcept {
   }
   if (active) activate();
   if (complete) return GEX_EVENT_INVALID;
-  static constexpr Probe probe{is_done, needs_core};
+  static constexpr Probe probe{event_is_complete, needs_core};
   const Op op = Op::with_team(OpKind::collective, number_of(request.call), team_->id(), sequence,
                               request.bytes);
   return event_of(op, probe, operation, 0);
@@ -181,7 +181,7 @@ bool TeamCollectives::is_complete(const Collective& operation) const noexcept {
   return !operation.request.completes_together || completions_->done(operation.completion);
 }
 
-bool TeamCollectives::is_done(void* subject, std::uint32_t) noexcept {
+bool TeamCollectives::event_is_complete(void* subject, std::uint32_t) noexcept {
   auto& operation = *static_cast<Collective*>(subject);
   TeamCollectives& owner = *operation.owner;
   // Acquire: what the operation wrote is seen after this.

@@ -99,8 +99,8 @@ class TeamCollectives {
   void ring_if_shown() noexcept;
   /// Returns true if one that is done here is complete. Acquire. Any thread.
   bool is_complete(const Collective& operation) const noexcept;
-  // The probe of an operation's event: whether it is complete, in which case it is given back.
-  static bool is_done(void* operation, std::uint32_t) noexcept;
+  // The probe of an operation's event; gives the operation back if it is complete.
+  static bool event_is_complete(void* operation, std::uint32_t) noexcept;
   static bool needs_core(void* operation, std::uint32_t) noexcept;
   /// Does what posts allow, and gives the operation back if it is complete then, which it returns.
   bool conclude(Collective& operation) noexcept;
@@ -110,9 +110,11 @@ class TeamCollectives {
   Team* team_ = nullptr;
   Agreement agreement_;
   Messages messages_;
-  std::unique_ptr<Posts> posts_;  ///< null: no other member shares memory with this one
+  /// Null: no other member shares memory with this one, or a process has several members.
+  std::unique_ptr<Posts> posts_;
   Known known_;
-  std::optional<Leaders> leaders_;  ///< none: all members share memory, or no two do
+  /// None: all members share memory, or no two do, or a process has several members.
+  std::optional<Leaders> leaders_;
   ComposedQueue composed_{messages_};
   bool is_whole_ = false;  ///< `posts_` is of all members
   /// Barriers of operations that complete together; null before the first.

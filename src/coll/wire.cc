@@ -25,25 +25,25 @@ std::atomic<std::uint64_t> bytes_sent{0};
 
 template <am::Fields T>
 bool send_uncounted(Team& team, const am::Internal& kind, const T& fields,
-                    const std::byte* bytes = nullptr, std::size_t size = 0) noexcept {
+                    const std::byte* payload = nullptr, std::size_t bytes = 0) noexcept {
   const gex_Rank_t to = fields.to.member;
   const am::Packed packed(fields);
   am::Outbound message = packed.message_for(kind);
   message.what.set_endpoints(am::endpoints_of(team.endpoint, team.endpoint_of(to)));
-  if (size != 0) {
+  if (bytes != 0) {
     message.what.set_category(Category::medium);
-    message.payload = bytes;
-    message.size = size;
+    message.payload = payload;
+    message.size = bytes;
   }
   return am::send_request(team.jobrank_of(to), message, true) == 0;
 }
 
 template <am::Fields T>
-bool send(Team& team, const am::Internal& kind, const T& fields, const std::byte* bytes = nullptr,
-          std::size_t size = 0) noexcept {
-  if (!send_uncounted(team, kind, fields, bytes, size)) return false;
+bool send(Team& team, const am::Internal& kind, const T& fields, const std::byte* payload = nullptr,
+          std::size_t bytes = 0) noexcept {
+  if (!send_uncounted(team, kind, fields, payload, bytes)) return false;
   messages_sent.fetch_add(1, std::memory_order_relaxed);
-  bytes_sent.fetch_add(size, std::memory_order_relaxed);
+  bytes_sent.fetch_add(bytes, std::memory_order_relaxed);
   return true;
 }
 
@@ -66,9 +66,10 @@ std::size_t max_bytes(Team& team, gex_Rank_t to) noexcept {
 }
 
 bool send_data(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase, std::uint64_t offset,
-               const std::byte* bytes, std::size_t size) noexcept {
+               const std::byte* payload, std::size_t bytes) noexcept {
   return send(team, data_message,
-              DataMessage{receiver(team, to), flow_from(team, number, phase), offset}, bytes, size);
+              DataMessage{receiver(team, to), flow_from(team, number, phase), offset}, payload,
+              bytes);
 }
 
 bool send_grant(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase,

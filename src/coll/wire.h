@@ -22,7 +22,7 @@ std::size_t max_bytes(Team& team, gex_Rank_t to) noexcept;
 
 // Each returns whether the message was sent; nothing waits, nothing polls.
 bool send_data(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase, std::uint64_t offset,
-               const std::byte* bytes, std::size_t size) noexcept;
+               const std::byte* payload, std::size_t bytes) noexcept;
 bool send_grant(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase,
                 std::uint32_t granted) noexcept;
 bool send_credit(Team& team, gex_Rank_t to, std::uint32_t count) noexcept;
@@ -67,7 +67,7 @@ extern am::Internal answer_message;
 struct DataMessage {
   Receiver to;
   FlowId flow;
-  am::Wide offset;  ///< of the payload in the block
+  am::Wide offset;  ///< of the payload in the flow's bytes
 };
 
 struct GrantMessage {

@@ -3,9 +3,9 @@
 //
 // Each member has a board of cells. Posts are numbered alike by all members, from 0 for each team.
 // A member that shows a value under a number writes it to that cell of its own board, once, and
-// all others may read it there. A value of up to 48 bytes is in the cell, one cache line with
-// its ready word, so that seeing it is one line transfer; a larger one is in the cell's companion
-// buffer.
+// all others may read it there. A value of up to 48 bytes, unless its alignment needs 32, is in the
+// cell, one cache line with its ready word, so that seeing it is one line transfer; any other is in
+// the cell's companion buffer.
 //
 // A cell is reused after `depth` numbers. A member may write it only when every member has read
 // what it needs of its previous number: each publishes in a word of its own how far it has read,

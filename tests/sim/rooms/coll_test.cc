@@ -46,9 +46,9 @@ TEST(TeamCollectivesKept, AreOverWithTheLastEvent) {
 }
 
 TEST(Leaders, AreForFewBytesWhereRanksShareCores) {
-  EXPECT_TRUE(Leaders::pay(/*crowded=*/false, 1 << 20));
-  EXPECT_TRUE(Leaders::pay(/*crowded=*/true, 8 << 10));
-  EXPECT_FALSE(Leaders::pay(/*crowded=*/true, 64 << 10));
+  EXPECT_TRUE(Leaders::pay(/*oversubscribed=*/false, 1 << 20));
+  EXPECT_TRUE(Leaders::pay(/*oversubscribed=*/true, 8 << 10));
+  EXPECT_FALSE(Leaders::pay(/*oversubscribed=*/true, 64 << 10));
 }
 
 TEST(Cores, ThatRanksShareAreKnownAtAllRanks) {
