@@ -37,8 +37,10 @@ struct VisCall {
     const char* call = name_of(which.call);
     gex::require_peer(tm, rank, call);
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_VIS, call);
-    const bool has_leaf = which.direction == Direction::put && which.form != Form::blocking;
-    gex::require_flags(flags, GEX_FLAG_IMMEDIATE | (has_leaf ? GEX_FLAG_ENABLE_LEAF_LC : 0), call);
+    const bool has_local_completion =
+        which.direction == Direction::put && which.form != Form::blocking;
+    gex::require_flags(
+        flags, GEX_FLAG_IMMEDIATE | (has_local_completion ? GEX_FLAG_ENABLE_LEAF_LC : 0), call);
   }
   return {tm, rank, which.direction, which.form, flags, which.call};
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Sizes rounded up.
+// Sizes and quotients rounded up.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +9,11 @@ namespace gex {
 /// `value` rounded up to whole units.
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
   return (value + unit - 1) / unit * unit;
+}
+
+/// `value / unit`, rounded up; any value.
+constexpr std::uint64_t quotient_up(std::uint64_t value, std::uint64_t unit) noexcept {
+  return value / unit + (value % unit != 0 ? 1 : 0);
 }
 
 /// Rounds up to the unit in which payload is aligned.

@@ -10,6 +10,7 @@
 #include "am/limits.h"
 #include "am/token.h"
 #include "base/error.h"
+#include "base/round_up.h"
 #include "base/tsan.h"
 #include "core/memory.h"
 #include "core/objects.h"
@@ -182,12 +183,16 @@ Injected inject(Injection injection) noexcept {
 
 }  // namespace
 
+gex_Segment_t segment_of_target(gex_Token_t token) noexcept {
+  const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
+  return endpoint != nullptr ? endpoint->segment : nullptr;
+}
+
 std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
                      const char* what) noexcept {
-  const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
+  const gex_Segment_t segment = segment_of_target(token);
   auto* start = reinterpret_cast<std::byte*>(address);
-  if (endpoint == nullptr || endpoint->segment == nullptr ||
-      !endpoint->segment->contains(start, size))
+  if (segment == nullptr || !segment->contains(start, size))
     fatal("rank %u: %s of %zu bytes at %p is outside this process's bound segment",
           token->header.source, what, size, static_cast<void*>(start));
   return start;
@@ -198,8 +203,7 @@ void reply_done(gex_Token_t token, Wide target) noexcept {
 }
 
 std::uint32_t message_parts_of(const ResolvedTransfer& transfer) noexcept {
-  const std::size_t limit = part_bytes(transfer);
-  return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
+  return static_cast<std::uint32_t>(quotient_up(transfer.size, part_bytes(transfer)));
 }
 
 std::size_t part_size(const ResolvedTransfer& transfer, std::size_t offset) noexcept {

@@ -38,6 +38,8 @@ std::size_t put_part(const ResolvedTransfer& transfer, std::size_t offset, Compl
 std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, const void* from,
                           CompletionTarget target, bool immediate) noexcept;
 
+/// The segment bound to the endpoint that a message is for; null: there is none.
+gex_Segment_t segment_of_target(gex_Token_t token) noexcept;
 /// The range in this process's segment that a peer's message names; ends the job if it is not
 /// there. `what` names the operation for the message: "a put".
 std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "am/deferred_send.h"
+#include "base/round_up.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "rma/injection.h"
@@ -103,8 +104,7 @@ Injected inject_copy(const ResolvedTransfer& transfer, std::unique_ptr<SourceCop
 }  // namespace
 
 std::uint32_t native_parts_of(const ResolvedTransfer& transfer) noexcept {
-  const std::size_t limit = process().network.max_transfer;
-  return static_cast<std::uint32_t>((transfer.size + limit - 1) / limit);
+  return static_cast<std::uint32_t>(quotient_up(transfer.size, process().network.max_transfer));
 }
 
 Injected native_put(const ResolvedTransfer& transfer, const CompletionTargets& targets,

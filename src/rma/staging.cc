@@ -7,23 +7,22 @@ namespace gex::rma {
 void deliver_staged(const MemoryKind& kind, std::byte* to, const void* payload, std::size_t size,
                     gex_Token_t token, am::Wide target,
                     void (*done)(gex_Token_t token, am::Wide target) noexcept) noexcept {
-  auto buffer = StagingBuffer::of(kind, /*may_wait=*/false);
+  auto buffer = StagingBuffer::of(kind, /*only_kept=*/false);
   std::memcpy(buffer->bytes(), payload, size);
   kind.begin_copy(to, buffer->bytes(), size, buffer->copied(), nullptr);
-  finish_when_copied(
-      std::move(buffer), token,
-      [=](gex_Token_t handlers, const std::byte*) noexcept { done(handlers, target); });
+  finish_when_copied(std::move(buffer), token,
+                     [=](gex_Token_t later, const std::byte*) noexcept { done(later, target); });
 }
 
 void fetch_staged(const MemoryKind& kind, const std::byte* from, std::size_t size,
                   gex_Token_t token, am::Wide target, am::Wide destination,
                   void (*send)(gex_Token_t token, am::Wide target, am::Wide destination,
                                const std::byte* bytes, std::size_t size) noexcept) noexcept {
-  auto buffer = StagingBuffer::of(kind, /*may_wait=*/false);
+  auto buffer = StagingBuffer::of(kind, /*only_kept=*/false);
   kind.begin_copy(buffer->bytes(), from, size, buffer->copied(), nullptr);
   finish_when_copied(std::move(buffer), token,
-                     [=](gex_Token_t handlers, const std::byte* bytes) noexcept {
-                       send(handlers, target, destination, bytes, size);
+                     [=](gex_Token_t later, const std::byte* bytes) noexcept {
+                       send(later, target, destination, bytes, size);
                      });
 }
 

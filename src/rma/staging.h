@@ -5,7 +5,7 @@
 //
 //   auto buffer = StagingBuffer::of(kind, false);
 //   ...begin copies that complete buffer->copied()...
-//   finish_when_copied(std::move(buffer), token, [=](gex_Token_t handlers, std::byte* bytes) ...);
+//   finish_when_copied(std::move(buffer), token, [=](gex_Token_t later, std::byte* bytes) ...);
 //
 // Thread rules: any; for handlers.
 
@@ -30,13 +30,13 @@ enum class Finisher : bool { any, client };
 namespace detail {
 template <class Finish>
 struct Staged final : am::DeferredSend {
-  Staged(std::unique_ptr<StagingBuffer> its_buffer, gex_Token_t handlers, Finisher its_finisher,
+  Staged(std::unique_ptr<StagingBuffer> its_buffer, gex_Token_t its_token, Finisher its_finisher,
          Finish its_finish)
       : buffer(std::move(its_buffer)),
-        token(*handlers),
+        token(*its_token),
         finisher(its_finisher),
         finish(std::move(its_finish)) {
-    handlers->may_reply = false;
+    its_token->may_reply = false;
   }
 
   std::unique_ptr<StagingBuffer> buffer;

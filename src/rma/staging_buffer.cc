@@ -24,7 +24,7 @@ Immortal<std::array<Buffers, net::max_memory_classes>> the_buffers;
 
 }  // namespace
 
-std::unique_ptr<StagingBuffer> StagingBuffer::of(const MemoryKind& kind, bool may_wait) noexcept {
+std::unique_ptr<StagingBuffer> StagingBuffer::of(const MemoryKind& kind, bool only_kept) noexcept {
   const net::MemoryClass of_class = kind.memory_class;
   Buffers& buffers = the_buffers.get()[of_class];
   bool makes = false;
@@ -44,7 +44,7 @@ std::unique_ptr<StagingBuffer> StagingBuffer::of(const MemoryKind& kind, bool ma
           new StagingBuffer(static_cast<std::byte*>(made), true, of_class));
     const OptionalGuard guard(buffers.lock, true);
     --buffers.made;
-  } else if (may_wait) {
+  } else if (only_kept) {
     return nullptr;
   }
   return std::unique_ptr<StagingBuffer>(

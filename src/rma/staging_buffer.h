@@ -18,9 +18,9 @@ inline constexpr std::size_t max_staged_ahead = 8;
 
 class StagingBuffer {
  public:
-  /// A buffer of max_medium_payload bytes. `may_wait`: null rather than one that is allocated for
-  /// once, when all that are kept are in use.
-  static std::unique_ptr<StagingBuffer> of(const MemoryKind& kind, bool may_wait) noexcept;
+  /// A buffer of max_medium_payload bytes. If all that are kept are in use: null if `only_kept`,
+  /// else one that is allocated for once.
+  static std::unique_ptr<StagingBuffer> of(const MemoryKind& kind, bool only_kept) noexcept;
   ~StagingBuffer();
   StagingBuffer(const StagingBuffer&) = delete;
   StagingBuffer& operator=(const StagingBuffer&) = delete;

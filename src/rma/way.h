@@ -1,6 +1,6 @@
 #pragma once
 // The choice of what carries a put or get, made once for each. That of a non-contiguous one is
-// narrowed further (vis/vis.cc, way_of).
+// narrowed further (vis/vis.cc, narrow_way).
 
 #include "core/published.h"
 #include "rma/resolved_transfer.h"

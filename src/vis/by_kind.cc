@@ -36,15 +36,15 @@ struct Packing {
   const MemoryKind& kind;
   CompletionTarget done;
   bool to_region;
-  std::byte* packed;
+  std::byte* buffer;
   std::uint32_t copies = 0;
 
   void piece(std::byte* at, std::size_t size) noexcept {
     if (to_region)
-      kind.begin_copy(at, packed, size, done, nullptr);
+      kind.begin_copy(at, buffer, size, done, nullptr);
     else
-      kind.begin_copy(packed, at, size, done, nullptr);
-    packed += size;
+      kind.begin_copy(buffer, at, size, done, nullptr);
+    buffer += size;
     ++copies;
   }
   void rows(std::byte* first, std::ptrdiff_t stride, std::size_t count,
@@ -55,10 +55,10 @@ struct Packing {
     }
     const auto apart = static_cast<std::size_t>(stride);
     if (to_region)
-      kind.begin_copy_rows({first, apart, packed, element, element, count}, done, nullptr);
+      kind.begin_copy_rows({first, apart, buffer, element, element, count}, done, nullptr);
     else
-      kind.begin_copy_rows({packed, element, first, apart, element, count}, done, nullptr);
-    packed += count * element;
+      kind.begin_copy_rows({buffer, element, first, apart, element, count}, done, nullptr);
+    buffer += count * element;
     ++copies;
   }
 };
@@ -81,7 +81,7 @@ std::uint32_t pack(Packing packing, const BlockList& region, Cursor& cursor,
   return packing.copies;
 }
 
-/// The packed bytes are read only.
+/// The buffer bytes are read only.
 Packing unpacking(const MemoryKind& kind, const std::byte* from, CompletionTarget done) noexcept {
   return {kind, done, /*to_region=*/true, const_cast<std::byte*>(from)};
 }
@@ -90,7 +90,7 @@ Packing unpacking(const MemoryKind& kind, const std::byte* from, CompletionTarge
 
 Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to_end, std::byte* to,
                               const std::byte* from, const CompletionTargets& targets) noexcept {
-  const End from_end = to_end == remote_end ? local_end : remote_end;
+  const End from_end = other(to_end);
   const bool by_rows = has_rows(shape);
   const bool by_planes = by_rows && has_planes(shape);
   Rows rows{};
@@ -125,18 +125,16 @@ Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::pt
   std::uint32_t parts = 0;
   Cursor out;
   Cursor in;
-  for (;;) {
-    while (out.block < to.count() && out.offset == to.length(out.block)) out = {out.block + 1, 0};
-    while (in.block < from.count() && in.offset == from.length(in.block)) in = {in.block + 1, 0};
-    if (out.block == to.count() || in.block == from.count()) break;
+  advance(to, out, 0);
+  advance(from, in, 0);
+  for (; out.block < to.count() && in.block < from.count(); ++parts) {
     const std::size_t bytes =
         std::min(to.length(out.block) - out.offset, from.length(in.block) - in.offset);
     kind.begin_copy(to.address(out.block) + to_shift + out.offset,
                     from.address(in.block) + from_shift + in.offset, bytes, targets.done,
                     targets.local_done);
-    out.offset += bytes;
-    in.offset += bytes;
-    ++parts;
+    advance(to, out, bytes);
+    advance(from, in, bytes);
   }
   return {parts, /*source_in_use=*/true};
 }

@@ -137,9 +137,7 @@ Part describe(const StridedRegion& region, Cursor& cursor, std::size_t bytes, co
     write(out + sizeof(StridedHead) + i * sizeof(StridedEntry),
           StridedEntry{shape.dim[i].count, shape.dim[i].stride[region.end]});
 
-  const std::size_t end = cursor.offset + data;
-  cursor.block += end / shape.element;
-  cursor.offset = end % shape.element;
+  advance(region, cursor, data);
   return {Layout::strided, dims, sizeof(StridedHead) + dims * sizeof(StridedEntry), data};
 }
 

@@ -16,9 +16,6 @@ namespace gex::vis {
 
 namespace {
 
-/// Upper bound of the padded arguments of a message.
-constexpr unsigned max_args = 12;
-
 am::Outbound medium(std::uint8_t handler, std::size_t bytes, unsigned arg_count,
                     const gex_AM_Arg_t* args) noexcept {
   am::Outbound message;
@@ -63,9 +60,9 @@ struct MessageSeries::DeferredMessages final : am::DeferredSend {
   }
 };
 
-MessageSeries::MessageSeries(const Target& peer, bool immediate, const am::Internal& internal,
+MessageSeries::MessageSeries(const NoncontiguousTransfer& transfer, const am::Internal& internal,
                              unsigned arg_count) noexcept
-    : peer_(peer), immediate_(immediate), internal_(internal), arg_count_(arg_count) {
+    : transfer_(transfer), internal_(internal), arg_count_(arg_count) {
 }
 
 MessageSeries::~MessageSeries() {
@@ -75,8 +72,8 @@ MessageSeries::~MessageSeries() {
 MessageSeries::DeferredMessages& MessageSeries::deferred() noexcept {
   if (deferred_ == nullptr) {
     deferred_ = std::make_unique<DeferredMessages>();
-    deferred_->jobrank = peer_.jobrank;
-    deferred_->endpoints = am::endpoints_of(peer_);
+    deferred_->jobrank = transfer_.range.peer.jobrank;
+    deferred_->endpoints = am::endpoints_of(transfer_.range.peer);
     deferred_->handler = internal_.handler();
     deferred_->arg_count = arg_count_;
   }
@@ -85,9 +82,8 @@ MessageSeries::DeferredMessages& MessageSeries::deferred() noexcept {
 
 rma::StagingBuffer& MessageSeries::begin_staged(const MemoryKind& kind) noexcept {
   DeferredMessages& all = deferred();
-  if (!immediate_ && all.messages.size() - all.sent >= rma::max_staged_ahead) {
-    const Op op = Op::with_peer(OpKind::put, 0, all.jobrank, 0);
-    wait_until([&]() noexcept { return op; },
+  if (!transfer_.immediate && all.messages.size() - all.sent >= rma::max_staged_ahead) {
+    wait_until([&]() noexcept { return transfer_.op(); },
                [&]() noexcept {
                  all.advance();
                  return all.messages.size() - all.sent < rma::max_staged_ahead;
@@ -95,7 +91,7 @@ rma::StagingBuffer& MessageSeries::begin_staged(const MemoryKind& kind) noexcept
                WaitCause::room);
   }
   DeferredMessages::Message& message = all.messages.emplace_back();
-  message.staged = rma::StagingBuffer::of(kind, /*may_wait=*/false);
+  message.staged = rma::StagingBuffer::of(kind, /*only_kept=*/false);
   return *message.staged;
 }
 
@@ -115,12 +111,13 @@ std::byte* MessageSeries::begin_deferred(std::size_t max_bytes) noexcept {
 
 std::byte* MessageSeries::begin(std::size_t max_bytes) noexcept {
   if (deferred_ != nullptr) return begin_deferred(max_bytes);
-  message_ = am::prepare_request(peer_, {.client_buffer = nullptr,
-                                         .most_payload = max_bytes,
-                                         .destination = nullptr,
-                                         .is_long = false,
-                                         .flags = immediate_ ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
-                                         .arg_count = arg_count_});
+  message_ = am::prepare_request(
+      transfer_.range.peer, {.client_buffer = nullptr,
+                             .most_payload = max_bytes,
+                             .destination = nullptr,
+                             .is_long = false,
+                             .flags = transfer_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
+                             .arg_count = arg_count_});
   if (message_ != GEX_AM_SRCDESC_NO_OP) return static_cast<std::byte*>(message_->address);
   return is_first_ ? nullptr : begin_deferred(max_bytes);
 }
@@ -128,7 +125,8 @@ std::byte* MessageSeries::begin(std::size_t max_bytes) noexcept {
 bool MessageSeries::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
   if (deferred_ == nullptr) {
     am::Outbound built = medium(internal_.handler(), bytes, arg_count_, args);
-    if (am::commit(message_, built, immediate_ ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) == 0) {
+    if (am::commit(message_, built, transfer_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) ==
+        0) {
       is_first_ = false;
       return true;
     }

@@ -15,15 +15,18 @@
 #include "am/internal.h"
 #include "core/completion.h"
 #include "core/memory.h"
-#include "core/team.h"
 #include "rma/staging_buffer.h"
+#include "vis/noncontiguous_transfer.h"
 
 namespace gex::vis {
 
 class MessageSeries {
  public:
+  /// Upper bound of the padded arguments of a message.
+  static constexpr unsigned max_args = 12;
+
   /// All are the same internal message, and have that many arguments.
-  MessageSeries(const Target& peer, bool immediate, const am::Internal& internal,
+  MessageSeries(const NoncontiguousTransfer& transfer, const am::Internal& internal,
                 unsigned arg_count) noexcept;
   /// Queues the deferred messages for polls.
   ~MessageSeries();
@@ -37,10 +40,11 @@ class MessageSeries {
   bool send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept;
 
   /// A buffer for the next message's payload that copies of `kind` fill, which complete in the
-  /// buffer. The message is deferred until they are done. Waits while too many do, unless the
-  /// transfer is immediate; none is refused.
+  /// buffer. Waits, unless the transfer is immediate, while `max_staged_ahead` messages are
+  /// pending; none is refused.
   rma::StagingBuffer& begin_staged(const MemoryKind& kind) noexcept;
-  /// Sends it then. `filled`, unless that is null, is completed once the payload is in the buffer.
+  /// Queues it; it is sent once the copies are done. `filled`, unless that is null, is completed
+  /// once the payload is in the buffer.
   void send_staged(std::size_t bytes, const gex_AM_Arg_t* args, CompletionTarget filled) noexcept;
 
  private:
@@ -49,8 +53,7 @@ class MessageSeries {
   DeferredMessages& deferred() noexcept;
   std::byte* begin_deferred(std::size_t max_bytes) noexcept;
 
-  Target peer_;
-  bool immediate_;
+  const NoncontiguousTransfer& transfer_;
   const am::Internal& internal_;
   unsigned arg_count_;
   bool is_first_ = true;

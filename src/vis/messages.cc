@@ -48,6 +48,7 @@ struct PutWithNotice {
   Wide total;
   std::uint32_t handler_and_size;
 };
+static_assert(am::arguments_of<PutWithNotice> <= MessageSeries::max_args);
 
 /// The record of a get until its last reply: its own end, with a copy of the shape.
 struct PendingGet {
@@ -93,17 +94,6 @@ struct PendingGet {
   }
 };
 
-/// Moves a cursor forward without touching the blocks' memory.
-void skip(const StridedRegion& region, Cursor& cursor, std::size_t bytes) noexcept {
-  const std::size_t end = cursor.offset + bytes;
-  cursor = {cursor.block + end / region.shape->element, end % region.shape->element};
-}
-void skip(const BlockList& region, Cursor& cursor, std::size_t bytes) noexcept {
-  cursor.offset += bytes;
-  while (cursor.block < region.count() && cursor.offset >= region.length(cursor.block))
-    cursor = {cursor.block + 1, cursor.offset - region.length(cursor.block)};
-}
-
 struct Get {
   Wide pending;
   Wide local_block;
@@ -129,68 +119,66 @@ void read_own(Described& part, gex_Token_t token, std::uint32_t layout, std::uin
 /// memory; null: the host's.
 const MemoryKind* require_own(const Described& part, gex_Token_t token, std::size_t bytes,
                               const char* what) noexcept {
-  const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
-  const auto in_segment = [endpoint](const std::byte* start, std::size_t size) noexcept {
-    return endpoint != nullptr && endpoint->segment != nullptr &&
-           endpoint->segment->contains(start, size);
+  const gex_Segment_t segment = rma::segment_of_target(token);
+  const auto in_segment = [segment](const std::byte* start, std::size_t size) noexcept {
+    return segment != nullptr && segment->contains(start, size);
   };
   if (!part.lies_within(bytes, in_segment))
-    fatal("rank %u: %s of %zu bytes is not inside this process's bound segment",
-          token->header.source, what, bytes);
-  return bytes != 0 ? kind_at(endpoint->segment->address) : nullptr;
+    fatal("rank %u: %s of %zu bytes is outside this process's bound segment", token->header.source,
+          what, bytes);
+  return bytes != 0 ? kind_at(segment->address) : nullptr;
 }
 
-/// Scatters the data of a message to where it describes, and calls `written(token, bytes)`, in this
-/// call or, if that is memory of a device, later.
-template <class Written>
-void handle_put(gex_Token_t token, const Put& put, std::byte* message, std::size_t size,
-                Written written, rma::Finisher finisher) noexcept {
+/// Scatters the data of a payload to where it describes, and calls `on_written(token, bytes)`, in
+/// this call or, if that is memory of a device, later.
+template <class OnWritten>
+void handle_put(gex_Token_t token, const Put& put, std::byte* payload, std::size_t size,
+                OnWritten on_written, rma::Finisher finisher) noexcept {
   static constexpr const char* what = "a part of a non-contiguous put";
   Described part;
   std::size_t description_bytes = 0;
-  read_own(part, token, put.layout, put.entries, message, size, description_bytes, what);
+  read_own(part, token, put.layout, put.entries, payload, size, description_bytes, what);
   const std::size_t bytes = size - description_bytes;
   const MemoryKind* const kind = require_own(part, token, bytes, what);
   if (kind == nullptr) [[likely]] {
-    part.scatter(bytes, message + description_bytes);
-    written(token, bytes);
+    part.scatter(bytes, payload + description_bytes);
+    on_written(token, bytes);
     return;
   }
-  auto buffer = rma::StagingBuffer::of(*kind, /*may_wait=*/false);
-  std::memcpy(buffer->bytes(), message + description_bytes, bytes);
+  auto buffer = rma::StagingBuffer::of(*kind, /*only_kept=*/false);
+  std::memcpy(buffer->bytes(), payload + description_bytes, bytes);
   buffer->expect(part.begin_scatter(*kind, bytes, buffer->bytes(), buffer->copied()));
   rma::finish_when_copied(
       std::move(buffer), token,
-      [=](gex_Token_t handlers, const std::byte*) noexcept { written(handlers, bytes); }, finisher);
+      [=](gex_Token_t later, const std::byte*) noexcept { on_written(later, bytes); }, finisher);
 }
 
 void on_put(gex_Token_t token, const Put& put, void* payload, std::size_t size) noexcept {
   handle_put(
       token, put, static_cast<std::byte*>(payload), size,
-      [target = put.target](gex_Token_t handlers, std::size_t) noexcept {
-        rma::reply_done(handlers, target);
+      [target = put.target](gex_Token_t later, std::size_t) noexcept {
+        rma::reply_done(later, target);
       },
       rma::Finisher::any);
 }
 
-void on_put_with_notice(gex_Token_t token, const PutWithNotice& message, void* payload,
+void on_put_with_notice(gex_Token_t token, const PutWithNotice& put, void* payload,
                         std::size_t size) noexcept {
-  auto* const bytes = static_cast<std::byte*>(payload);
-  const std::size_t notice_size = message.handler_and_size >> 8;
+  auto* const notice = static_cast<std::byte*>(payload);
+  const std::size_t notice_size = put.handler_and_size >> 8;
   const std::size_t notice_bytes = round_up_16(notice_size);
   if (notice_bytes > size || notice_size > max_notice_payload)
     fatal("rank %u: a part of a non-contiguous put is malformed", token->header.source);
   std::array<std::byte, max_notice_payload> noted;
-  std::memcpy(noted.data(), bytes, notice_size);
+  std::memcpy(noted.data(), notice, notice_size);
   handle_put(
-      token, message.put, bytes + notice_bytes, size - notice_bytes,
-      [=](gex_Token_t handlers, std::size_t written) noexcept {
-        note_arrival(
-            handlers,
-            {message.number, message.total, static_cast<std::uint8_t>(message.handler_and_size),
-             noted.data(), notice_size},
-            written);
-        rma::reply_done(handlers, message.put.target);
+      token, put.put, notice + notice_bytes, size - notice_bytes,
+      [=](gex_Token_t later, std::size_t bytes) noexcept {
+        note_arrival(later,
+                     {put.number, put.total, static_cast<std::uint8_t>(put.handler_and_size),
+                      noted.data(), notice_size},
+                     bytes);
+        rma::reply_done(later, put.put.target);
       },
       rma::Finisher::client);
 }
@@ -207,15 +195,15 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
   if (kind != nullptr) [[unlikely]] {
     if (bytes > max_medium_payload)
       fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
-    auto buffer = rma::StagingBuffer::of(*kind, /*may_wait=*/false);
+    auto buffer = rma::StagingBuffer::of(*kind, /*only_kept=*/false);
     buffer->expect(part.begin_gather(*kind, bytes, buffer->bytes(), buffer->copied()));
     rma::finish_when_copied(std::move(buffer), token,
-                            [=](gex_Token_t handlers, const std::byte* data) noexcept {
+                            [=](gex_Token_t later, const std::byte* data) noexcept {
                               am::Outbound built = packed.message_for(data_message);
                               built.what.set_category(Category::medium);
                               built.payload = data;
                               built.size = bytes;
-                              am::send_reply(handlers, built);
+                              am::send_reply(later, built);
                             });
     return;
   }
@@ -242,7 +230,7 @@ void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t siz
     pending->complete_part();
     return;
   }
-  auto buffer = rma::StagingBuffer::of(*pending->kind, /*may_wait=*/false);
+  auto buffer = rma::StagingBuffer::of(*pending->kind, /*only_kept=*/false);
   std::memcpy(buffer->bytes(), payload, size);
   buffer->expect(pending->begin_unpack(at, size, buffer->bytes(), buffer->copied()));
   rma::finish_when_copied(std::move(buffer), token, [=](gex_Token_t, const std::byte*) noexcept {
@@ -253,23 +241,23 @@ void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t siz
 }  // namespace
 
 template <class Region>
-Injected put_packed(const Resolved& transfer, const Region& remote, const Region& local,
-                    const PeerCompletion& notice, const CompletionTargets& targets) noexcept {
-  const Target& peer = transfer.range.peer;
+Injected put_by_messages(const NoncontiguousTransfer& transfer, const Region& remote,
+                         const Region& local, const PeerCompletion& notice,
+                         const CompletionTargets& targets) noexcept {
   const MemoryKind* const kind = transfer.range.local_kind;
   const bool notifies = notice.is_set();
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
-  const std::size_t limit = am::max_medium(peer.jobrank) - notice_bytes;
+  const std::size_t limit = am::max_medium(transfer.range.peer.jobrank) - notice_bytes;
   const std::size_t max_description = max_description_bytes(remote);
   MessageSeries messages =
-      notifies ? MessageSeries(peer, transfer.immediate, put_with_notice_message,
-                               am::arguments_of<PutWithNotice>)
-               : MessageSeries(peer, transfer.immediate, put_message, am::arguments_of<Put>);
+      notifies ? MessageSeries(transfer, put_with_notice_message, am::arguments_of<PutWithNotice>)
+               : MessageSeries(transfer, put_message, am::arguments_of<Put>);
   Cursor at_remote;
   Cursor at_local;
   std::uint32_t parts = 0;
   for (std::size_t left = transfer.bytes; left != 0; ++parts) {
+    // For what is left and its description, if one message holds both.
     const std::size_t room =
         max_description < limit ? std::min(limit - max_description, left) + max_description : limit;
     rma::StagingBuffer* const staged = kind != nullptr ? &messages.begin_staged(*kind) : nullptr;
@@ -301,14 +289,13 @@ Injected put_packed(const Resolved& transfer, const Region& remote, const Region
 }
 
 template <class Region>
-Injected get_packed(const Resolved& transfer, const Region& remote, const Region& local,
-                    CompletionTarget target) noexcept {
-  const Target& peer = transfer.range.peer;
-  const std::size_t limit = am::max_medium(peer.jobrank);
+Injected get_by_messages(const NoncontiguousTransfer& transfer, const Region& remote,
+                         const Region& local, CompletionTarget target) noexcept {
+  const std::size_t limit = am::max_medium(transfer.range.peer.jobrank);
   const std::size_t room = std::min(limit, max_description_bytes(remote));
   auto* pending = new (std::nothrow) PendingGet(local, transfer.range.local_kind, target);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
-  MessageSeries messages(peer, transfer.immediate, get_message, am::arguments_of<Get>);
+  MessageSeries messages(transfer, get_message, am::arguments_of<Get>);
   Cursor at_remote;
   Cursor at_local;
   std::uint32_t parts = 0;
@@ -326,21 +313,22 @@ Injected get_packed(const Resolved& transfer, const Region& remote, const Region
       pending->release();
       break;
     }
-    skip(local, at_local, part.data_bytes);
+    advance(local, at_local, part.data_bytes);
     left -= part.data_bytes;
   }
   pending->release();
   return {parts};
 }
 
-template Injected put_packed(const Resolved&, const StridedRegion&, const StridedRegion&,
-                             const PeerCompletion&, const CompletionTargets&) noexcept;
-template Injected put_packed(const Resolved&, const BlockList&, const BlockList&,
-                             const PeerCompletion&, const CompletionTargets&) noexcept;
-template Injected get_packed(const Resolved&, const StridedRegion&, const StridedRegion&,
-                             CompletionTarget) noexcept;
-template Injected get_packed(const Resolved&, const BlockList&, const BlockList&,
-                             CompletionTarget) noexcept;
+template Injected put_by_messages(const NoncontiguousTransfer&, const StridedRegion&,
+                                  const StridedRegion&, const PeerCompletion&,
+                                  const CompletionTargets&) noexcept;
+template Injected put_by_messages(const NoncontiguousTransfer&, const BlockList&, const BlockList&,
+                                  const PeerCompletion&, const CompletionTargets&) noexcept;
+template Injected get_by_messages(const NoncontiguousTransfer&, const StridedRegion&,
+                                  const StridedRegion&, CompletionTarget) noexcept;
+template Injected get_by_messages(const NoncontiguousTransfer&, const BlockList&, const BlockList&,
+                                  CompletionTarget) noexcept;
 
 void start_messages() {
   am::register_request<on_put>(put_message);

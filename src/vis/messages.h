@@ -14,9 +14,9 @@
 #include <cstdint>
 
 #include "core/initiate.h"
+#include "vis/noncontiguous_transfer.h"
 #include "vis/peer_completion.h"
 #include "vis/region.h"
-#include "vis/resolved.h"
 
 namespace gex::vis {
 
@@ -25,13 +25,14 @@ namespace gex::vis {
 /// Injects a whole transfer, of more than 0 bytes. Returns the number of its parts, each of which
 /// completes its target when it is done; `not_injected` if the transfer is immediate and the first
 /// part found no room (message_series.h). A put's payload has been copied when this returns
-/// unless it comes from a device, and so has a shape; the lists of a get are read until it is done.
+/// unless it comes from a device. A shape is copied; the lists of a get are read until it is done.
 template <class Region>
-Injected put_packed(const Resolved& transfer, const Region& remote, const Region& local,
-                    const PeerCompletion& notice, const CompletionTargets& targets) noexcept;
+Injected put_by_messages(const NoncontiguousTransfer& transfer, const Region& remote,
+                         const Region& local, const PeerCompletion& notice,
+                         const CompletionTargets& targets) noexcept;
 template <class Region>
-Injected get_packed(const Resolved& transfer, const Region& remote, const Region& local,
-                    CompletionTarget target) noexcept;
+Injected get_by_messages(const NoncontiguousTransfer& transfer, const Region& remote,
+                         const Region& local, CompletionTarget target) noexcept;
 
 /// Start-up only.
 void start_messages();

@@ -7,6 +7,7 @@
 #include "am/deferred_send.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/round_up.h"
 #include "core/process.h"
 #include "rma/injection.h"
 #include "vis/pieces.h"
@@ -33,7 +34,7 @@ PieceLimits limits() noexcept {
 /// A transfer that is injected operation by operation, each of some pieces.
 template <class Region>
 struct PieceInjection {
-  Resolved transfer;
+  NoncontiguousTransfer transfer;
   CompletionTargets targets;
   Region remote;
   Region local;
@@ -44,15 +45,15 @@ struct PieceInjection {
   bool flushed = false;
   std::uint32_t operations = 0;  ///< injected
 
-  PieceInjection(const Resolved& resolved, const Region& remote_region, const Region& local_region,
-                 const CompletionTargets& completed) noexcept
+  PieceInjection(const NoncontiguousTransfer& resolved, const Region& remote_region,
+                 const Region& local_region, const CompletionTargets& completed) noexcept
       : transfer(resolved),
         targets(completed),
         remote(remote_region),
         local(local_region),
         cut{limits(), resolved.bytes},
         flushes(resolved.is_put && completed.local_done == nullptr &&
-                process().conduit->flush != nullptr && resolved.operations > 1) {}
+                process().conduit->flush != nullptr && resolved.min_operations > 1) {}
 
   bool has_begun() const noexcept { return operations != 0; }
   bool is_whole() const noexcept { return cut.left == 0 && (flushed || !flushes); }
@@ -116,32 +117,30 @@ struct WithOwnShape final : rma::DeferredInjection<PieceInjection<Region>> {
 }  // namespace
 
 template <class Region>
-std::size_t native_operations(const Region& remote, const Region& local,
-                              std::size_t bytes) noexcept {
+std::size_t min_operations(const Region& remote, const Region& local, std::size_t bytes) noexcept {
   return count_operations(remote, local, {limits(), bytes});
 }
 
 bool suits_network(std::size_t operations, std::size_t bytes, std::size_t message_bytes) noexcept {
   if (policy != Policy::automatic) return policy == Policy::always;
-  const std::size_t messages = (bytes + message_bytes - 1) / message_bytes;
-  return operations <= 2 * messages;
+  return operations <= 2 * quotient_up(bytes, message_bytes);
 }
 
 template <class Region>
-Injected inject_native(const Resolved& transfer, const Region& remote, const Region& local,
-                       const CompletionTargets& targets) noexcept {
+Injected move_by_network(const NoncontiguousTransfer& transfer, const Region& remote,
+                         const Region& local, const CompletionTargets& targets) noexcept {
   PieceInjection<Region> injection(transfer, remote, local, targets);
   if (!rma::inject_all<WithOwnShape<Region>>(injection, transfer.immediate)) return not_injected;
   return {injection.parts(), /*source_in_use=*/transfer.is_put};
 }
 
-template std::size_t native_operations(const StridedRegion&, const StridedRegion&,
-                                       std::size_t) noexcept;
-template std::size_t native_operations(const BlockList&, const BlockList&, std::size_t) noexcept;
-template Injected inject_native(const Resolved&, const StridedRegion&, const StridedRegion&,
-                                const CompletionTargets&) noexcept;
-template Injected inject_native(const Resolved&, const BlockList&, const BlockList&,
-                                const CompletionTargets&) noexcept;
+template std::size_t min_operations(const StridedRegion&, const StridedRegion&,
+                                    std::size_t) noexcept;
+template std::size_t min_operations(const BlockList&, const BlockList&, std::size_t) noexcept;
+template Injected move_by_network(const NoncontiguousTransfer&, const StridedRegion&,
+                                  const StridedRegion&, const CompletionTargets&) noexcept;
+template Injected move_by_network(const NoncontiguousTransfer&, const BlockList&, const BlockList&,
+                                  const CompletionTargets&) noexcept;
 
 void start_native() {
   const std::string text = env::text(env::Variable::vis_pieces);

@@ -10,8 +10,8 @@
 #include <cstddef>
 
 #include "core/initiate.h"
+#include "vis/noncontiguous_transfer.h"
 #include "vis/region.h"
-#include "vis/resolved.h"
 
 namespace gex::vis {
 
@@ -19,20 +19,19 @@ namespace gex::vis {
 
 /// Lower bound of the operations of the network that a transfer of `bytes` takes.
 template <class Region>
-std::size_t native_operations(const Region& remote, const Region& local,
-                              std::size_t bytes) noexcept;
+std::size_t min_operations(const Region& remote, const Region& local, std::size_t bytes) noexcept;
 
 /// Returns true if the network, which reaches the peer's memory, is to carry a transfer that takes
 /// it so many operations. `message_bytes`: how many one message would carry.
 bool suits_network(std::size_t operations, std::size_t bytes, std::size_t message_bytes) noexcept;
 
-/// Injects a whole transfer, waiting for room, polling. If that is immediate, injects nothing if
-/// the first operation finds no room; later operations that find none are deferred to polls. The
-/// source of a put is in use after this. A shape is copied, lists are read until the transfer is
-/// complete.
+/// Injects a whole transfer, waiting for room, polling. If the transfer is immediate, injects
+/// nothing if the first operation finds no room; later operations that find none are deferred to
+/// polls. The source of a put is in use after this. A shape is copied, lists are read until the
+/// transfer is complete.
 template <class Region>
-Injected inject_native(const Resolved& transfer, const Region& remote, const Region& local,
-                       const CompletionTargets& targets) noexcept;
+Injected move_by_network(const NoncontiguousTransfer& transfer, const Region& remote,
+                         const Region& local, const CompletionTargets& targets) noexcept;
 
 /// Reads GEX_VIS_PIECES; start-up only.
 void start_native();

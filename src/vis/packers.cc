@@ -118,7 +118,7 @@ void copy_row(std::byte* to, const std::byte* from, std::size_t element,
 }
 
 void copy_strided(const Shape& shape, End to_end, std::byte* to, const std::byte* from) noexcept {
-  const End from_end = to_end == remote_end ? local_end : remote_end;
+  const End from_end = other(to_end);
   if (shape.dims > 1) return copy_nest(shape, to_end, from_end, to, from);
   // Most shapes fold into one loop, and few elements are copied in less time than a nest is set up.
   if (shape.dims == 0) {

@@ -40,8 +40,7 @@ void send_notice(const Target& peer, const PeerCompletion& notice) noexcept;
 /// A number for a put whose notice travels with its parts; no other put of this process has it.
 std::uint64_t next_put_number() noexcept;
 
-/// At the peer, in the handler of `token`: `bytes` of put `number` have been written, of `total`.
-/// Runs the handler if those were the last.
+/// A notice as it has come with a part of its put.
 struct ArrivedNotice {
   std::uint64_t number;
   std::uint64_t total;
@@ -49,6 +48,8 @@ struct ArrivedNotice {
   const std::byte* payload;
   std::size_t size;
 };
+/// At the peer, in the handler of `token`: `bytes` of that put have been written. Runs the handler
+/// if those were the last.
 void note_arrival(gex_Token_t token, const ArrivedNotice& notice, std::size_t bytes) noexcept;
 
 /// Start-up only.

@@ -19,18 +19,9 @@ Run run_at(const StridedRegion& region, const Cursor& cursor) noexcept {
           region.shape->element - cursor.offset};
 }
 Run run_at(const BlockList& region, Cursor& cursor) noexcept {
-  while (cursor.offset == region.length(cursor.block)) cursor = {cursor.block + 1, 0};
+  advance(region, cursor, 0);
   return {region.address(cursor.block) + cursor.offset,
           region.length(cursor.block) - cursor.offset};
-}
-
-/// Moves the cursor within its block, and from the block's end to the next block.
-void move(const StridedRegion& region, Cursor& cursor, std::size_t bytes) noexcept {
-  cursor.offset += bytes;
-  if (cursor.offset == region.shape->element) cursor = {cursor.block + 1, 0};
-}
-void move(const BlockList&, Cursor& cursor, std::size_t bytes) noexcept {
-  cursor.offset += bytes;
 }
 
 bool continues(const net::LocalPiece& piece, const Run& run) noexcept {
@@ -64,8 +55,8 @@ Cut take_pieces(const Region& remote, const Region& local, const Cut& from,
     if (new_local) pieces.local[pieces.local_count++] = {local_run.start, 0};
     pieces.remote[pieces.remote_count - 1].size += bytes;
     pieces.local[pieces.local_count - 1].size += bytes;
-    move(remote, cut.at_remote, bytes);
-    move(local, cut.at_local, bytes);
+    advance(remote, cut.at_remote, bytes);
+    advance(local, cut.at_local, bytes);
     pieces.bytes += bytes;
     room -= bytes;
   }

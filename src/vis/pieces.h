@@ -17,6 +17,7 @@
 
 #include <cstddef>
 
+#include "base/round_up.h"
 #include "vis/region.h"
 
 namespace gex::vis {
@@ -62,12 +63,9 @@ std::size_t count_pieces(const BlockList& region) noexcept;
 /// Lower bound of the operations that a transfer takes.
 template <class Region>
 std::size_t count_operations(const Region& remote, const Region& local, const Cut& whole) noexcept {
-  const auto parts = [](std::size_t all, std::size_t each) noexcept {
-    return all / each + (all % each != 0 ? 1 : 0);
-  };
-  const std::size_t at_remote = parts(count_pieces(remote), whole.limits.remote_pieces);
-  const std::size_t at_local = parts(count_pieces(local), whole.limits.local_pieces);
-  const std::size_t by_size = parts(whole.left, whole.limits.bytes);
+  const std::size_t at_remote = quotient_up(count_pieces(remote), whole.limits.remote_pieces);
+  const std::size_t at_local = quotient_up(count_pieces(local), whole.limits.local_pieces);
+  const std::size_t by_size = quotient_up(whole.left, whole.limits.bytes);
   return at_remote > at_local ? (at_remote > by_size ? at_remote : by_size)
                               : (at_local > by_size ? at_local : by_size);
 }

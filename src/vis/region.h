@@ -13,13 +13,15 @@
 
 namespace gex::vis {
 
-/// A place in a sequence of blocks.
+/// A place in a sequence of blocks: that of its next byte. It may also be at the end of a block, or
+/// in one of no bytes, if a later one has that byte; `advance` leaves it in the block that has it.
 struct Cursor {
   std::uint64_t block = 0;
   std::uint64_t offset = 0;  ///< in that block
 };
 
-/// Blocks at the offsets of a shape. `first` is the first element's address.
+/// Blocks at the offsets of a shape. `first` is the first element's address, which of the remote
+/// end is one in the peer, not to be read here.
 struct StridedRegion {
   const Shape* shape;
   End end;
@@ -64,5 +66,16 @@ class BlockList {
   std::size_t count_;
   std::size_t length_ = 0;
 };
+
+/// Moves a cursor forward without touching the blocks' memory.
+inline void advance(const StridedRegion& region, Cursor& cursor, std::size_t bytes) noexcept {
+  const std::size_t end = cursor.offset + bytes;
+  cursor = {cursor.block + end / region.shape->element, end % region.shape->element};
+}
+inline void advance(const BlockList& region, Cursor& cursor, std::size_t bytes) noexcept {
+  cursor.offset += bytes;
+  while (cursor.block < region.count() && cursor.offset >= region.length(cursor.block))
+    cursor = {cursor.block + 1, cursor.offset - region.length(cursor.block)};
+}
 
 }  // namespace gex::vis

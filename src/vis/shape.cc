@@ -51,8 +51,8 @@ void invert(std::ptrdiff_t& offset, std::ptrdiff_t& stride, std::size_t count) n
 
 bool is_inside(const Dimension& a, const Dimension& b, End lead) noexcept {
   if (a.stride[lead] != b.stride[lead]) return a.stride[lead] < b.stride[lead];
-  const End other = lead == remote_end ? local_end : remote_end;
-  return magnitude(a.stride[other]) < magnitude(b.stride[other]);
+  const End follower = other(lead);
+  return magnitude(a.stride[follower]) < magnitude(b.stride[follower]);
 }
 
 /// Few dimensions, mostly in order or in reverse order.

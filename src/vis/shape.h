@@ -24,6 +24,9 @@ namespace gex::vis {
 
 /// The two ends of a transfer.
 enum End : unsigned { remote_end = 0, local_end = 1 };
+constexpr End other(End end) noexcept {
+  return end == remote_end ? local_end : remote_end;
+}
 
 struct Dimension {
   std::size_t count;

@@ -1,7 +1,6 @@
 #include "vis/vis.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "am/limits.h"
 #include "base/error.h"
@@ -14,10 +13,11 @@
 #include "vis/by_kind.h"
 #include "vis/messages.h"
 #include "vis/native.h"
+#include "vis/noncontiguous_transfer.h"
 #include "vis/packers.h"
 #include "vis/peer_completion.h"
+#include "vis/pieces.h"
 #include "vis/region_copy.h"
-#include "vis/resolved.h"
 #include "vis/shape.h"
 
 namespace gex::vis {
@@ -106,6 +106,14 @@ const MemoryKind* kind_of(const BlockList& list) noexcept {
   return nullptr;
 }
 
+/// Ends the job if an end does not fit in an address space.
+Extent require_extent(const Shape& shape, End end, Call call) noexcept {
+  Extent extent;
+  if (!extent_of(shape, end, extent))
+    fatal("%s: the strides reach beyond the address space", name_of(call));
+  return extent;
+}
+
 /// The regions of a strided transfer, whose peer's memory begins at `remote_lowest`.
 struct StridedRegions {
   StridedRegion remote;
@@ -115,10 +123,8 @@ struct StridedRegions {
 
   std::size_t bytes() const noexcept { return remote.shape->bytes(); }
   std::size_t extent_bytes() const noexcept { return remote_extent.bytes; }
-  rma::LocalRange local_range() const noexcept {
-    Extent extent;
-    // Strides that reach beyond the address space: only the first element's place is known.
-    if (!extent_of(*local.shape, local_end, extent)) extent = {0, local.shape->element};
+  rma::LocalRange local_range(Call call) const noexcept {
+    const Extent extent = require_extent(*local.shape, local_end, call);
     return {local.first + extent.start, extent.bytes, kind_at(local.first)};
   }
   /// `mapped`, and `reached`: where the lowest byte at the peer is.
@@ -129,8 +135,8 @@ struct StridedRegions {
     else
       copy_strided(*remote.shape, local_end, local.first, first);
   }
-  Injected copy_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
-                        const CompletionTargets& targets) const noexcept {
+  Injected begin_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
+                         const CompletionTargets& targets) const noexcept {
     std::byte* const first = reached - remote_extent.start;
     return is_put
                ? copy_strided_by_kind(kind, *remote.shape, remote_end, first, local.first, targets)
@@ -148,7 +154,7 @@ struct ListRegions {
 
   std::size_t bytes() const noexcept { return all_bytes; }
   std::size_t extent_bytes() const noexcept { return remote_extent; }
-  rma::LocalRange local_range() const noexcept {
+  rma::LocalRange local_range(Call) const noexcept {
     const Bounds bounds = bounds_of(local);
     return {reinterpret_cast<void*>(bounds.low), bounds.high - bounds.low, kind_of(local)};
   }
@@ -158,8 +164,8 @@ struct ListRegions {
     else
       copy_lists(local, 0, remote, shift_to(mapped));
   }
-  Injected copy_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
-                        const CompletionTargets& targets) const noexcept {
+  Injected begin_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
+                         const CompletionTargets& targets) const noexcept {
     return is_put ? copy_lists_by_kind(kind, remote, shift_to(reached), local, 0, targets)
                   : copy_lists_by_kind(kind, local, 0, remote, shift_to(reached), targets);
   }
@@ -170,7 +176,8 @@ struct ListRegions {
   }
 };
 
-/// Where the peer's memory is mapped here; null if it is not.
+/// Where the peer's memory is mapped here; null if it is not. Out of line, so that the copy keeps
+/// to registers.
 [[gnu::noinline]] std::byte* find_mapped(const Target& peer, std::uintptr_t lowest,
                                          std::size_t extent_bytes) noexcept {
   return peer.segment().mapped_at(lowest, extent_bytes);
@@ -178,37 +185,39 @@ struct ListRegions {
 
 /// Decides the way of a transfer. It is that of a contiguous one of the whole ranges, but a notice
 /// travels with the messages that it waits for, and messages carry what the network would take more
-/// operations for. Of devices, a network's local side may be that of a single piece only
-/// (net::transfers).
+/// operations for, and what is in pieces on a device: `Conduit::put_pieces` takes those of the host
+/// only.
 template <class Regions>
-void narrow_way(Resolved& transfer, const Regions& regions, const PeerCompletion& notice) noexcept {
+void narrow_way(NoncontiguousTransfer& transfer, const Regions& regions,
+                const PeerCompletion& notice) noexcept {
   rma::Way& way = transfer.range.way;
   if (way == rma::Way::copy) return;
   if (notice.is_set()) way = rma::Way::messages;
   if (way != rma::Way::network) return;
-  transfer.operations = native_operations(regions.remote, regions.local, transfer.bytes);
+  const bool in_pieces = count_pieces(regions.remote) != 1 || count_pieces(regions.local) != 1;
+  transfer.min_operations = min_operations(regions.remote, regions.local, transfer.bytes);
   const std::size_t message_bytes = am::max_medium(transfer.range.peer.jobrank);
-  if (transfer.range.local_kind != nullptr ||
-      !suits_network(transfer.operations, transfer.bytes, message_bytes))
+  if ((in_pieces && transfer.range.local_kind != nullptr) ||
+      !suits_network(transfer.min_operations, transfer.bytes, message_bytes))
     way = rma::Way::messages;
 }
 
 /// Gives a transfer to what carries it.
 template <class Regions>
-Injected inject_transfer(const Resolved& transfer, const Regions& regions,
+Injected inject_transfer(const NoncontiguousTransfer& transfer, const Regions& regions,
                          const PeerCompletion& notice, const CompletionTargets& targets) noexcept {
   switch (transfer.range.way) {
     case rma::Way::kind:
-      return regions.copy_by_kind(*transfer.range.kind, transfer.range.reached, transfer.is_put,
-                                  targets);
+      return regions.begin_by_kind(*transfer.range.kind, transfer.range.reached, transfer.is_put,
+                                   targets);
     case rma::Way::network:
-      return inject_native(transfer, regions.remote, regions.local, targets);
+      return move_by_network(transfer, regions.remote, regions.local, targets);
     case rma::Way::copy:  // done by `move_resolved`
     case rma::Way::messages:
       break;
   }
-  return transfer.is_put ? put_packed(transfer, regions.remote, regions.local, notice, targets)
-                         : get_packed(transfer, regions.remote, regions.local, targets.done);
+  return transfer.is_put ? put_by_messages(transfer, regions.remote, regions.local, notice, targets)
+                         : get_by_messages(transfer, regions.remote, regions.local, targets.done);
 }
 
 /// Carries out any transfer, or starts it. It takes a copy of what describes it, so that the
@@ -216,13 +225,15 @@ Injected inject_transfer(const Resolved& transfer, const Regions& regions,
 template <class Regions>
 [[gnu::noinline]] Initiated move_resolved(const VisRequest& request, const Target& peer,
                                           const PeerCompletion& notice, Regions regions) noexcept {
-  // A notice is for the next operation whatever its flags, so that operation is not refused.
+  // A notice is for the next operation whatever its flags, so that operation is not refused;
+  // checked mode does not let both come here.
   const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && !notice.is_set();
-  Resolved transfer{.range = rma::resolve_ranges(peer, regions.local_range(), regions.remote_lowest,
-                                                 regions.extent_bytes(), request.call),
-                    .bytes = regions.bytes(),
-                    .is_put = is_put(request),
-                    .immediate = immediate};
+  NoncontiguousTransfer transfer{
+      .range = rma::resolve_ranges(peer, regions.local_range(request.call), regions.remote_lowest,
+                                   regions.extent_bytes(), request.call),
+      .bytes = regions.bytes(),
+      .is_put = is_put(request),
+      .immediate = immediate};
   narrow_way(transfer, regions, notice);
   rma::report(transfer.range, transfer.bytes);
   if (transfer.range.way == rma::Way::copy) {
@@ -278,16 +289,14 @@ Initiated move_strided(const VisRequest& request, const StridedEnd& remote, cons
   if (!is_put(request) && shape.dims > 1 && process().neighborhood.contains(peer.jobrank))
     make_shape(shape, element, count, remote.strides, local.strides, levels, local_end);
 
-  Extent remote_extent;
-  Extent local_extent;
-  if (!extent_of(shape, remote_end, remote_extent) ||
-      (checked() && !extent_of(shape, local_end, local_extent)))
-    fatal("%s: the strides reach beyond the address space", name_of(request.call));
+  const Extent remote_extent = require_extent(shape, remote_end, request.call);
   const std::uintptr_t remote_first = reinterpret_cast<std::uintptr_t>(remote.address) +
                                       static_cast<std::uintptr_t>(shape.offset[remote_end]);
   std::byte* const local_first = static_cast<std::byte*>(local.address) + shape.offset[local_end];
-  if (checked())
+  if (checked()) {
+    const Extent local_extent = require_extent(shape, local_end, request.call);
     rma::check_local(peer, local_first + local_extent.start, local_extent.bytes, request.call);
+  }
   return move_regions(
       request, peer, notice,
       StridedRegions{{&shape, remote_end, reinterpret_cast<std::byte*>(remote_first)},

@@ -13,10 +13,15 @@
 //   inject_transfer       vis.cc            gives it to what carries the bytes:
 //
 //   copy_strided_by_kind  by_kind.h         a device, whose copies reach both sides
-//   inject_native         native.h          the network: pieces.h cuts both regions into operations
-//   put_packed            messages.h        messages: description.h and region_copy.h pack a part
+//   move_by_network       native.h          the network: pieces.h cuts both regions into operations
+//   put_by_messages       messages.h        messages: description.h and region_copy.h pack a part
 //                                           (by_kind.h, if it is a device's), message_series.h
-//                                           sends it, the peer unpacks
+//                                           sends it
+//   on_put                messages.cc       at the peer: checks and unpacks, in the handler or when
+//                                           a device's copies are done; `rma::reply_done` answers
+//
+// Each message is completed by that answer (rma/messages.h), each operation of the network by
+// `Host::complete`, each copy of a kind by the kind.
 //
 // `local` is the caller's region and `remote` that of the peer, for puts and gets alike, as in rma
 // and in conduits. The payload of a put by messages has been copied when its call returns, unless

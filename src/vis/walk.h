@@ -47,15 +47,15 @@ void for_rows(const StridedRegion& region, std::size_t index, std::size_t count,
   }
 }
 
-/// Walks `bytes` from the cursor on: `part(address, bytes)` for a piece of an element, `rows` as
-/// above for whole ones. Moves the cursor.
-template <class Part, class Rows>
-void walk(const StridedRegion& region, Cursor& cursor, std::size_t bytes, Part part,
+/// Walks `bytes` from the cursor on: `fragment(address, bytes)` for some bytes of an element,
+/// `rows` as above for whole ones. Moves the cursor.
+template <class Fragment, class Rows>
+void walk(const StridedRegion& region, Cursor& cursor, std::size_t bytes, Fragment fragment,
           Rows rows) noexcept {
   const Shape& shape = *region.shape;
   if (cursor.offset != 0) {
     const std::size_t here = std::min(bytes, shape.element - cursor.offset);
-    part(region.first + shape.place(region.end, cursor.block) + cursor.offset, here);
+    fragment(region.first + shape.place(region.end, cursor.block) + cursor.offset, here);
     bytes -= here;
     cursor.offset += here;
     if (cursor.offset < shape.element) return;
@@ -65,7 +65,8 @@ void walk(const StridedRegion& region, Cursor& cursor, std::size_t bytes, Part p
   if (whole != 0) for_rows(region, cursor.block, whole, rows);
   cursor.block += whole;
   cursor.offset = bytes - whole * shape.element;
-  if (cursor.offset != 0) part(region.first + shape.place(region.end, cursor.block), cursor.offset);
+  if (cursor.offset != 0)
+    fragment(region.first + shape.place(region.end, cursor.block), cursor.offset);
 }
 
 /// Calls `piece(address, bytes)` for `bytes` from the cursor on. Moves the cursor.

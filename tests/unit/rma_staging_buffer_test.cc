@@ -33,9 +33,9 @@ struct Device final : MemoryKind {
 TEST(StagingBuffer, IsKeptForKindsOfItsClassAlone) {
   const Device cuda(net::cuda_memory);
   const Device hip(net::hip_memory);
-  EXPECT_TRUE(cuda.has_made(*StagingBuffer::of(cuda, /*may_wait=*/false)));
-  EXPECT_TRUE(hip.has_made(*StagingBuffer::of(hip, /*may_wait=*/false)));
-  EXPECT_TRUE(cuda.has_made(*StagingBuffer::of(cuda, /*may_wait=*/false)));
+  EXPECT_TRUE(cuda.has_made(*StagingBuffer::of(cuda, /*only_kept=*/false)));
+  EXPECT_TRUE(hip.has_made(*StagingBuffer::of(hip, /*only_kept=*/false)));
+  EXPECT_TRUE(cuda.has_made(*StagingBuffer::of(cuda, /*only_kept=*/false)));
   // Each came back to where it was made.
   EXPECT_EQ(cuda.made.size(), 1U);
   EXPECT_EQ(hip.made.size(), 1U);

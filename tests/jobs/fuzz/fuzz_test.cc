@@ -62,7 +62,7 @@ std::string outside(const std::string& what) {
   return "rank @: " + what + " of [0-9]+ bytes at 0x\\w+ is outside this process's bound segment";
 }
 std::string not_inside(const std::string& what) {
-  return "rank @: " + what + " of [0-9]+ bytes is not inside this process's bound segment";
+  return "rank @: " + what + " of [0-9]+ bytes is outside this process's bound segment";
 }
 std::string malformed(const std::string& what) {
   return "rank @: " + what + " is malformed";

@@ -1,0 +1,23 @@
+#pragma once
+// A non-contiguous transfer whose peer is resolved: what each way needs besides its two regions.
+
+#include <cstddef>
+
+#include "core/op.h"
+#include "rma/resolved_transfer.h"
+
+namespace gex::vis {
+
+struct NoncontiguousTransfer {
+  /// The ranges that it touches (rma/rma.h, resolve_ranges): `local` and `remote` are the lowest
+  /// bytes, and `size` is of the remote range, holes included. Never the data to move.
+  rma::ResolvedTransfer range;
+  std::size_t bytes;  ///< of data
+  bool is_put;
+  bool immediate;                  ///< it must not wait for room
+  std::size_t min_operations = 0;  ///< Way::network: lower bound of those that it takes
+
+  Op op() const noexcept { return range.as(is_put ? OpKind::put : OpKind::get, bytes); }
+};
+
+}  // namespace gex::vis
