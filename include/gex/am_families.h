@@ -220,8 +220,9 @@ GEX_AM_FAMILY_(16)
  * destination when the handler starts.
  * @par Errors
  * None is returned. A payload above the limit ends the job with one line. So does, at the peer, a
- * message for an index where no such handler is registered; the checking library checks there that
- * category and arguments fit, too.
+ * message for an index where no such handler is registered. That category and arguments fit the
+ * handler is checked there too: in every library of a message over a network, within a host by the
+ * checking library.
  * @par Context
  * Any thread; not in handlers, not while holding an HSL, not between Prepare and Commit. A call may
  * poll, and polls until there is room, unless #GEX_FLAG_IMMEDIATE is given. A request to an
@@ -280,8 +281,8 @@ GEX_AM_FAMILY_(16)
  * As for requests. A reply never waits for the requester to poll: its place was kept when the
  * request was taken.
  * @par Errors
- * None is returned. The checking library ends the job for a second reply to one request and for a
- * reply after the handler has returned.
+ * None is returned. A payload above the limit and a second reply to one request end the job with
+ * one line, and in the checking library a reply after the handler has returned.
  * @par Context
  * A request's handler, in its thread, at most once; not while holding an HSL.
  * @par Example
