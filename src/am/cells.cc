@@ -40,7 +40,7 @@ void fetch_for_writing(const Outgoing& out) noexcept {
   const std::size_t used =
       used_of_slot({{static_cast<std::uint32_t>(last.ready.load(std::memory_order_relaxed) >> 32)},
                     0,
-                    last.size_buffer});
+                    last.size_and_slab});
   for (std::uint32_t i = 0; i < out.producer.room(); ++i) {
     const std::uint32_t index = (first + i) & mask;
     prefetch_for_write(&out.cells[index]);
@@ -78,7 +78,7 @@ int wake_consumer(Link& link, shm::Direction direction) noexcept {
 bool detail::find_room(Link& link, shm::Direction direction) noexcept {
   Outgoing& out = link.out[direction];
   auto& producer = out.producer;
-  const bool found = direction == shm::requests ? producer.find_request_room(link.answers->taken())
+  const bool found = direction == shm::requests ? producer.find_request_room(link.replies->taken())
                                                 : producer.find_reply_room();
   if (!found) return false;
   // Where nothing is under way the member waits for each message, and reads its cell ahead of it.

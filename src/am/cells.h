@@ -66,9 +66,9 @@ void publish_cell(Outgoing& out, const Claim& claim, MessageWhat what) noexcept;
 /// sleep. Returns 0, with which calls end that have sent a message.
 [[gnu::cold, gnu::noinline]] int wake_consumer(Link& link, shm::Direction direction) noexcept;
 
-/// The request that arrived over `ring` from `source` has ended without a reply. `hold`: how the
+/// The request that arrived over `in` from `source` has ended without a reply. `hold`: how the
 /// calling thread held the ring's lock when it took the message; none: it did not, or has no lock.
-void request_unanswered(Incoming& ring, BiasedLock::Hold hold, gex_Rank_t source) noexcept;
+void request_unanswered(Incoming& in, BiasedLock::Hold hold, gex_Rank_t source) noexcept;
 /// Shared rings: passes on what `request_unanswered` has counted.
 inline void report_unanswered() noexcept {
   if (!links().pairs() && detail::any_owed.load(std::memory_order_relaxed)) detail::report_owed();

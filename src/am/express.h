@@ -25,7 +25,7 @@ namespace gex::am {
 
 /// The outcome of the express way.
 enum class Express {
-  not_sent,         ///< nothing has been done: no link, no room now, or it does not fit
+  not_sent,         ///< nothing has been done: no link, no room or a busy lock now, or no fit
   sent,             ///< it is on its way
   consumer_sleeps,  ///< it is on its way, and the caller ends with `wake_consumer`
 };
@@ -38,6 +38,8 @@ namespace detail {
 template <class Write>
 [[gnu::always_inline]] inline Express write_cell(Outgoing& out, MessageWhat what,
                                                  Write write) noexcept {
+  // `Link::open` need not be asked: room is found (find_room) in a ring that is open, so that of an
+  // unopened one has none.
   if (!out.producer.has_room()) [[unlikely]]
     return Express::not_sent;
   shm::Cell* const cells = out.cells;
@@ -54,9 +56,9 @@ template <class Write>
   const BiasedLock::Hold hold = out.lock.try_lock(thread_number());
   if (!hold) [[unlikely]]
     return Express::not_sent;
-  const Express sent = write_cell(out, what, write);
+  const Express outcome = write_cell(out, what, write);
   out.lock.unlock(hold);
-  return sent;
+  return outcome;
 }
 
 }  // namespace detail
@@ -86,8 +88,8 @@ template <class Write>
     return Express::not_sent;
   return detail::send_in_cell(
       link->out[direction], what, threaded, [=](shm::Cell& cell, shm::Slot& slot) {
-        cell.size_buffer =
-            MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab);
+        cell.size_and_slab =
+            MessageHeader::make_size_and_slab(static_cast<std::uint32_t>(size), no_slab);
         copy_chunks(cell.words, args, before);
         if (in_cell)
           copy_few(reinterpret_cast<std::byte*>(cell.words) + before, payload, size);

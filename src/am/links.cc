@@ -68,7 +68,7 @@ void Links::set_up_lane(RingLane& lane, std::uint32_t number) {
       link.bell = &neighborhood.doorbell(member);
     lane.by_jobrank[neighborhood.members()[member]] = &link;
     if (!pairs()) continue;
-    link.answers = &incoming(lane, shm::replies, member);
+    link.replies = &incoming(lane, shm::replies, member);
     for (const shm::Direction direction : {shm::requests, shm::replies}) {
       Incoming& in = incoming(lane, direction, member);
       in.source = neighborhood.members()[member];
@@ -184,7 +184,7 @@ void Links::poll_further(RingLane& lane, std::uint32_t number, Incoming& in) noe
 
 void Links::expect_replies(Link& link) noexcept {
   const std::lock_guard guard(mutex_);
-  Incoming& in = *link.answers;
+  Incoming& in = *link.replies;
   if (in.cells != nullptr) return;
   const shm::Neighborhood& neighborhood = process().neighborhood;
   set_up_incoming(

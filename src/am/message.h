@@ -12,7 +12,7 @@ namespace gex {
 
 enum class Category : std::uint8_t { short_message = 0, medium = 1, long_message = 2 };
 
-/// The buffer field when the payload is not in a slab.
+/// The slab of a message whose payload is not in one.
 inline constexpr std::uint32_t no_slab = 0xfff;
 inline constexpr std::uint32_t max_medium_payload = 64 * 1024;
 inline constexpr unsigned max_args = 16;
@@ -48,10 +48,11 @@ struct MessageWhat {
 
 struct MessageHeader {
   MessageWhat what;
-  std::uint32_t source;       ///< jobrank of the sender
-  std::uint32_t size_buffer;  ///< payload bytes of a medium: 20 bits, its slab: 12
+  std::uint32_t source;         ///< jobrank of the sender
+  std::uint32_t size_and_slab;  ///< of a medium, 0 in others: payload bytes, 20 bits, and slab, 12
 
-  static constexpr std::uint32_t make_size_buffer(std::uint32_t size, std::uint32_t slab) noexcept {
+  static constexpr std::uint32_t make_size_and_slab(std::uint32_t size,
+                                                    std::uint32_t slab) noexcept {
     return size | (slab << 20);
   }
 
@@ -60,8 +61,8 @@ struct MessageHeader {
   bool is_reply() const noexcept { return what.is_reply(); }
   unsigned arg_count() const noexcept { return what.arg_count(); }
   Endpoints endpoints() const noexcept { return what.endpoints(); }
-  std::uint32_t size() const noexcept { return size_buffer & 0xfffff; }
-  std::uint32_t slab() const noexcept { return size_buffer >> 20; }
+  std::uint32_t size() const noexcept { return size_and_slab & 0xfffff; }
+  std::uint32_t slab() const noexcept { return size_and_slab >> 20; }
 };
 static_assert(sizeof(MessageHeader) == 12);
 

@@ -34,8 +34,8 @@ struct Outbound {
   void* destination = nullptr;   ///< of a long message, in its owner's addresses
   std::uint32_t slab = no_slab;  ///< the payload is already in this slab of ours
 
-  std::uint32_t size_buffer() const noexcept {
-    return MessageHeader::make_size_buffer(
+  std::uint32_t size_and_slab() const noexcept {
+    return MessageHeader::make_size_and_slab(
         what.category() == Category::medium ? static_cast<std::uint32_t>(size) : 0, slab);
   }
 };

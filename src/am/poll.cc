@@ -114,7 +114,7 @@ bool deliver_messages(std::uint32_t quiet) noexcept {
   if (process().conduit != nullptr) progressed |= poll_network();
   if (any_kept.load(std::memory_order_relaxed)) [[unlikely]]
     progressed |= flush_kept_replies();
-  progressed |= deliver_own();
+  progressed |= deliver_internal_to_self();
   progressed |= deliver_set_aside();
   return progressed;
 }

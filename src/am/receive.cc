@@ -93,7 +93,8 @@ bool deliver_copy(Copy& copy, Incoming& in) noexcept {
   const std::uint32_t index = in.next_index();
   const shm::Cell& cell = in.cells[index];
   copy.header = header;
-  copy.header.size_buffer = cell.size_buffer;
+  // The cell of another message may hold what an earlier one has left there.
+  if (header.category() == Category::medium) copy.header.size_and_slab = cell.size_and_slab;
   copy.number = in.consumer.next();
   std::memcpy(copy.words, cell.words, sizeof copy.words);
   const std::size_t used = used_of_slot(copy.header);
@@ -121,7 +122,7 @@ bool deliver_by_copy(Incoming& in, BiasedLock::Hold hold, MessageHeader header) 
     return false;
   }
   header.source = in.to_source != nullptr ? in.source : cell.source;
-  header.size_buffer = 0;
+  header.size_and_slab = 0;
   return true;
 }
 
@@ -167,8 +168,6 @@ Found serve_message(Incoming& in) noexcept {
   }
   Copy copy;
   copy_out(copy, in, hold, header);
-  // A short message that has come the express way has no size.
-  if (header.category() == Category::short_message) copy.header.size_buffer = 0;
   if (is_left)
     leave_to_client(assemble(copy, in), copy.number);
   else if (deliver_copy(copy, in))

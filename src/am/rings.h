@@ -75,7 +75,7 @@ static_assert(sizeof(Outgoing) == cache_line);
 /// The rings to one member in one lane.
 struct Link {
   Outgoing out[2];              ///< by shm::Direction
-  Incoming* answers = nullptr;  ///< pair rings: where that member's replies arrive
+  Incoming* replies = nullptr;  ///< pair rings: where that member's replies arrive
   Slabs* slabs = nullptr;       ///< of this process in this lane
   std::uint32_t member = 0;     ///< local index
   std::uint32_t lane = 0;

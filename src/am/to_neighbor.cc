@@ -31,7 +31,7 @@ gex_Rank_t jobrank_of(const Link& link) noexcept {
 void write(const Claim& claim, const Outbound& message) noexcept {
   shm::Cell& cell = *claim.cell;
   cell.source = gex_proc_.jobrank;
-  cell.size_buffer = message.size_buffer();
+  cell.size_and_slab = message.size_and_slab();
   std::uint32_t* words = cell.words;
   const Category category = message.what.category();
   const unsigned args = message.what.arg_count();

@@ -24,7 +24,7 @@ namespace gex::am {
 namespace {
 
 Arrived arrived(const Outbound& message, void* payload) noexcept {
-  return {{message.what, gex_proc_.jobrank, message.size_buffer()},
+  return {{message.what, gex_proc_.jobrank, message.size_and_slab()},
           message.args,
           payload,
           message.size,
@@ -111,24 +111,24 @@ std::byte* kept_buffer(bool reply) noexcept {
 }
 
 /// Messages of the library's own that wait for their delivery.
-struct OwnMessages {
+struct InternalMessages {
   SpinLock lock;
   std::vector<std::unique_ptr<KeptOutbound>> list;
 };
 /// True if there are any; changes under the lock.
-std::atomic<bool> any_own{false};
-Immortal<OwnMessages> the_own_messages;
-OwnMessages& own_messages() noexcept {
-  return the_own_messages.get();
+std::atomic<bool> any_internal{false};
+Immortal<InternalMessages> the_internal_messages;
+InternalMessages& internal_messages() noexcept {
+  return the_internal_messages.get();
 }
 
 void leave_to_poll(const Outbound& message) noexcept {
-  auto own = std::make_unique<KeptOutbound>(message);
-  OwnMessages& all = own_messages();
+  auto kept = std::make_unique<KeptOutbound>(message);
+  InternalMessages& all = internal_messages();
   {
     const OptionalGuard guard(all.lock, true);
-    all.list.push_back(std::move(own));
-    any_own.store(true, std::memory_order_relaxed);
+    all.list.push_back(std::move(kept));
+    any_internal.store(true, std::memory_order_relaxed);
   }
   want_deliveries();
 }
@@ -163,20 +163,20 @@ void send_to_self(const Outbound& message) noexcept {
   deliver(message);
 }
 
-bool deliver_own() noexcept {
-  OwnMessages& all = own_messages();
-  if (!any_own.load(std::memory_order_relaxed)) return false;
-  std::vector<std::unique_ptr<KeptOutbound>> mine;
+bool deliver_internal_to_self() noexcept {
+  InternalMessages& all = internal_messages();
+  if (!any_internal.load(std::memory_order_relaxed)) return false;
+  std::vector<std::unique_ptr<KeptOutbound>> taken;
   {
     const OptionalGuard guard(all.lock, true);
-    mine.swap(all.list);
-    any_own.store(false, std::memory_order_relaxed);
+    taken.swap(all.list);
+    any_internal.store(false, std::memory_order_relaxed);
   }
-  for (const std::unique_ptr<KeptOutbound>& own : mine) {
+  for (const std::unique_ptr<KeptOutbound>& kept : taken) {
     unwant_deliveries();
-    run_handler(arrived(own->message, own->payload.get()), own->message.number);
+    run_handler(arrived(kept->message, kept->payload.get()), kept->message.number);
   }
-  return !mine.empty();
+  return !taken.empty();
 }
 
 }  // namespace gex::am

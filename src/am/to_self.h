@@ -22,6 +22,6 @@ void send_to_self(const Outbound& message) noexcept;
 
 /// Delivers the library's own messages that were sent before the call; true if there were any.
 /// Client context.
-bool deliver_own() noexcept;
+bool deliver_internal_to_self() noexcept;
 
 }  // namespace gex::am

@@ -68,7 +68,7 @@ static_assert(number_mask == (1U << trace::network_id_bits) - 1);
 struct WireMessage {
   WireMessage(const Outbound& message, gex_Rank_t source, std::uint16_t credits,
               const Terms& terms) noexcept
-      : prefix{credits, terms, {message.what, source, message.size_buffer()}},
+      : prefix{credits, terms, {message.what, source, message.size_and_slab()}},
         long_prefix{reinterpret_cast<std::uint64_t>(message.destination),
                     message.size | (message.placed ? LongPrefix::ahead : 0)} {
     pieces[count++] = {&prefix, sizeof prefix};
@@ -81,8 +81,8 @@ struct WireMessage {
       pieces[count++] = {message.payload, message.size};
   }
   void set_number(std::uint32_t number) noexcept {
-    prefix.header.size_buffer =
-        MessageHeader::make_size_buffer(prefix.header.size(), number & number_mask);
+    prefix.header.size_and_slab =
+        MessageHeader::make_size_and_slab(prefix.header.size(), number & number_mask);
   }
   WireMessage(const WireMessage&) = delete;
   WireMessage& operator=(const WireMessage&) = delete;

@@ -46,7 +46,7 @@
 //                                                     validates the bytes (read_message,
 //                                                     am/wire.h), and applies what they report
 //                                                     (am/accounts.h)
-//   - deliver_own                 am/to_self.cc       the library's own, of this process to itself
+//   - deliver_internal_to_self    am/to_self.cc       the library's own, of this process to itself
 //   - deliver_set_aside           am/poll.cc          those that had to wait (am/set_aside.h)
 //   run_handler               am/deliver.h        each of these: asks if the message fits its
 //                                                 handler, the client's or the library's own
@@ -129,9 +129,9 @@ bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
 }
 
 /// The last thing that a call does which has sent its message: callers stay leaves.
-[[gnu::always_inline]] inline int end_call(Express sent, Link* link,
+[[gnu::always_inline]] inline int end_call(Express outcome, Link* link,
                                            gex::shm::Direction direction) {
-  if (sent == Express::consumer_sleeps) [[unlikely]]
+  if (outcome == Express::consumer_sleeps) [[unlikely]]
     return gex::am::wake_consumer(*link, direction);
   return 0;
 }
@@ -169,10 +169,10 @@ bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
     return gex::api::general_request_short(tm, rank, handler, flags, numargs, args);
   const ExpressTarget to(links, tm, rank);
   const MessageWhat what = to.what(handler, Category::short_message, numargs);
-  const Express sent =
+  const Express outcome =
       gex::am::express_short(to.route.link, gex::shm::requests, what, args, numargs, threaded);
-  if (is_sent(sent)) [[likely]]
-    return end_call(sent, to.route.link, gex::shm::requests);
+  if (is_sent(outcome)) [[likely]]
+    return end_call(outcome, to.route.link, gex::shm::requests);
   return request_short_by_route(to.route, what, flags, args);
 }
 
@@ -188,11 +188,11 @@ bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
                                             numargs, args);
   const ExpressTarget to(links, tm, rank);
   const MessageWhat what = to.what(handler, Category::medium, numargs);
-  const Express sent = gex::am::express_medium(to.route.link, gex::shm::requests, what, args,
-                                               numargs, source_addr, nbytes, threaded);
-  if (is_sent(sent)) [[likely]] {
+  const Express outcome = gex::am::express_medium(to.route.link, gex::shm::requests, what, args,
+                                                  numargs, source_addr, nbytes, threaded);
+  if (is_sent(outcome)) [[likely]] {
     complete_locally(lc_opt);
-    return end_call(sent, to.route.link, gex::shm::requests);
+    return end_call(outcome, to.route.link, gex::shm::requests);
   }
   return request_medium_by_route(to.route, what, source_addr, nbytes, lc_opt, flags, args);
 }
@@ -202,11 +202,11 @@ bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
                                                       const gex_AM_Arg_t* args, bool threaded) {
   if (Link* const link = express_reply_link(token)) [[likely]] {
     const MessageWhat what = reply_what(token, handler, Category::short_message, numargs);
-    const Express sent =
+    const Express outcome =
         gex::am::express_short(link, gex::shm::replies, what, args, numargs, threaded);
-    if (is_sent(sent)) [[likely]] {
+    if (is_sent(outcome)) [[likely]] {
       token->may_reply = false;
-      return end_call(sent, link, gex::shm::replies);
+      return end_call(outcome, link, gex::shm::replies);
     }
   }
   return gex::api::general_reply_short(token, handler, flags, numargs, args);
@@ -220,12 +220,12 @@ bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
   Link* const link = express_reply_link(token);
   if (link != nullptr && is_payload_readable(source_addr, flags)) [[likely]] {
     const MessageWhat what = reply_what(token, handler, Category::medium, numargs);
-    const Express sent = gex::am::express_medium(link, gex::shm::replies, what, args, numargs,
-                                                 source_addr, nbytes, threaded);
-    if (is_sent(sent)) [[likely]] {
+    const Express outcome = gex::am::express_medium(link, gex::shm::replies, what, args, numargs,
+                                                    source_addr, nbytes, threaded);
+    if (is_sent(outcome)) [[likely]] {
       token->may_reply = false;
       complete_locally(lc_opt);
-      return end_call(sent, link, gex::shm::replies);
+      return end_call(outcome, link, gex::shm::replies);
     }
   }
   return gex::api::general_reply_medium(token, handler, source_addr, nbytes, lc_opt, flags, numargs,
@@ -271,12 +271,12 @@ bool express_commit(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
   Link* const link = sd->route.link;
   const MessageWhat what =
       MessageWhat::make(handler, Category::medium, /*reply=*/false, numargs, sd->endpoints);
-  const Express sent =
+  const Express outcome =
       gex::am::express_medium(link, gex::shm::requests, what, args, numargs, sd->small_buffer,
                               nbytes, gex::am::links().threaded());
-  if (!is_sent(sent)) return false;
+  if (!is_sent(outcome)) return false;
   sd->state = _gex_AM_SrcDesc::State::closed;
-  end_call(sent, link, gex::shm::requests);
+  end_call(outcome, link, gex::shm::requests);
   return true;
 }
 

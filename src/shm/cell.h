@@ -20,8 +20,8 @@ struct alignas(cache_line) Cell {
   /// Sequence number of the message + 1 once it has arrived, and above it 32 bits of the message's
   /// header: a short message without arguments is one store.
   std::atomic<std::uint64_t> ready;
-  std::uint32_t source;       ///< shared rings only: a pair ring has one source
-  std::uint32_t size_buffer;  ///< mediums only
+  std::uint32_t source;         ///< shared rings only: a pair ring has one source
+  std::uint32_t size_and_slab;  ///< mediums only
   alignas(16) std::uint32_t words[cell_words];
 };
 static_assert(sizeof(Cell) == cache_line && offsetof(Cell, words) == 16);

@@ -47,7 +47,7 @@ void run(gex_Token_t token, std::uint8_t handler, const void* payload, std::size
   am::Arrived arrived;
   arrived.header = {
       MessageWhat::make(handler, Category::medium, true, 0, token->header.endpoints()), source,
-      MessageHeader::make_size_buffer(static_cast<std::uint32_t>(size), no_slab)};
+      MessageHeader::make_size_and_slab(static_cast<std::uint32_t>(size), no_slab)};
   arrived.args = nullptr;
   arrived.payload = aligned;
   arrived.size = size;
