@@ -1,5 +1,6 @@
 #pragma once
 // A message that is sent or delivered later than its call, with copies of all that it refers to.
+// The payload of a long one to a neighbor is placed already: it needs no segment.
 
 #include <cstddef>
 #include <memory>
@@ -17,6 +18,7 @@ struct KeptOutbound {
     message.args = args;
     if (original.size != 0) copy_memory(payload.get(), original.payload, original.size);
     message.payload = payload.get();
+    message.segment = nullptr;
   }
   // `message` refers to it.
   KeptOutbound(const KeptOutbound&) = delete;

@@ -210,7 +210,8 @@ int send_request_over_network(gex_Rank_t jobrank, const Outbound& message,
 void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexcept {
   Network& self = network();
   if (self.conduit == nullptr || self.conduit->buffer == nullptr) return nullptr;
-  // More goes ahead as a put, which may need the credit for itself.
+  // More of a long message goes ahead as a put, which may need the credit for itself. The few more
+  // bytes that a medium may have are not worth a limit of their own.
   if (size > network_packed_limit()) return nullptr;
   Credits& credits = self.accounts.with(jobrank).credits;
   // A reply needs none: its room goes with the request that it answers.

@@ -2,9 +2,11 @@
 // An active message on its way out, its route, and the two ways to send it: as a request or a
 // reply.
 //
-// A route is looked up once for each message. Its end is chosen in one place, send.cc: a neighbor
-// is reached through its ring (to_neighbor.h), this process by a call (to_self.h), any other
-// through the conduit (network.h). What fits in a cell has an express way before that, express.h.
+// A route is looked up once for each message, where it is prepared by Prepare; a request that is
+// deferred has another, in the lane of the thread that sends it. Its end is chosen in one place,
+// send.cc: a neighbor is reached through its ring (to_neighbor.h), this process by a call
+// (to_self.h), any other through the conduit (network.h). What fits in a cell has an express way
+// before that, express.h.
 
 #include <gasnetex.h>
 
@@ -13,6 +15,7 @@
 
 #include "am/message.h"
 #include "core/op.h"
+#include "core/published.h"
 #include "core/team.h"
 
 namespace gex::am {
@@ -31,7 +34,9 @@ struct Outbound {
   const gex_AM_Arg_t* args = nullptr;  ///< padded to whole 16-byte chunks, aligned to 16
   const void* payload = nullptr;
   std::size_t size = 0;
-  void* destination = nullptr;   ///< of a long message, in its owner's addresses
+  void* destination = nullptr;  ///< of a long message, in its owner's addresses
+  /// The bound segment of that, looked up once; not once the payload is placed.
+  const PublishedSegment* segment = nullptr;
   std::uint32_t slab = no_slab;  ///< the payload is already in this slab of ours
 
   std::uint32_t size_and_slab() const noexcept {
@@ -54,12 +59,15 @@ Route route_back(const _gex_Token& token) noexcept;
 /// Sends a request by its route. Waits for room, polling, unless `immediate`; then returns non-zero
 /// if there was none and nothing was sent. Client context only.
 int send_request(Route route, const Outbound& message, bool immediate) noexcept;
-/// Makes `message` the reply to the request that `token` names, and sends it by its route, that
-/// request's `route_back`. Never waits for the requester.
-void send_reply(gex_Token_t token, Route route, Outbound& message) noexcept;
+/// Sends the reply to a request by its route, that request's `route_back`. Never waits for the
+/// requester.
+void send_reply(Route route, const Outbound& message) noexcept;
+/// As above, in the handler of the request: it then has its reply.
+void send_reply(gex_Token_t token, Route route, const Outbound& message) noexcept;
 
 // For those who have no other use for the route.
 int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
+/// Makes `message` the reply to that request, too: its direction and endpoints need not be set.
 void send_reply(gex_Token_t token, Outbound& message) noexcept;
 
 /// Describes what a message that finds no room waits for.

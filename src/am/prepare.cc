@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 
-#include "am/cell_layout.h"
 #include "am/limits.h"
 #include "am/links.h"
 #include "am/network.h"
@@ -37,53 +37,28 @@ std::size_t limit_of(Route route, bool is_reply, const PrepareArguments& argumen
                   arguments.client_buffer == nullptr ? GEX_FLAG_AM_PREPARE_LEAST_ALLOC : 0);
 }
 
-/// Finds the buffer; false if a slab is needed and none is free.
-bool choose_buffer(_gex_AM_SrcDesc& descriptor, const PrepareArguments& arguments) noexcept {
-  const Route route = descriptor.route;
-  const std::size_t size =
-      std::min(arguments.most_payload, limit_of(route, descriptor.is_reply, arguments));
-  descriptor.size = size;
-  descriptor.slab = no_slab;
-  descriptor.built = false;
-  descriptor.has_client_buffer = arguments.client_buffer != nullptr;
-  if (descriptor.has_client_buffer) {
-    descriptor.address = const_cast<void*>(arguments.client_buffer);
-    return true;
-  }
-  if (!arguments.is_long && place_of(arguments.arg_count, size) != Place::slab &&
-      size <= small_payload_bytes) {
-    descriptor.address = descriptor.small_buffer;
-    return true;
-  }
+/// Finds the buffer of a message; none if it needs a slab and none is free.
+std::optional<PayloadBuffer> choose_buffer(_gex_AM_SrcDesc& descriptor, bool is_reply, Route route,
+                                           const PrepareArguments& arguments) noexcept {
+  const std::size_t size = std::min(arguments.most_payload, limit_of(route, is_reply, arguments));
+  if (arguments.client_buffer != nullptr)
+    return PayloadBuffer{const_cast<void*>(arguments.client_buffer), size};
+  if (!arguments.is_long && fits_small_buffer(arguments.arg_count, size))
+    return PayloadBuffer{descriptor.small_buffer, size};
   if (Link* const link = route.link) {
     if (!arguments.is_long) {
-      const shm::Direction direction = descriptor.is_reply ? shm::replies : shm::requests;
-      descriptor.slab = link->slabs->acquire(direction, size, link->member);
-      if (descriptor.slab != no_slab) {
-        descriptor.address = link->slabs->address(descriptor.slab);
-        return true;
-      }
+      const shm::Direction direction = is_reply ? shm::replies : shm::requests;
+      const std::uint32_t slab = link->slabs->acquire(direction, size, link->member);
+      if (slab != no_slab) return PayloadBuffer{link->slabs->address(slab), size, slab};
       // Without a slab a reply is built in this process's memory, and kept there if it must be.
-      if (!descriptor.is_reply) return false;
+      if (!is_reply) return std::nullopt;
     }
   } else if (crosses_network(route)) {
-    if (void* const buffer = begin_building(route.jobrank, descriptor.is_reply, size)) {
-      descriptor.address = buffer;
-      descriptor.built = true;
-      return true;
-    }
+    if (void* const buffer = begin_building(route.jobrank, is_reply, size))
+      return PayloadBuffer{buffer, size, no_slab, /*built=*/true};
   }
   // A handler of this process reads it here, too.
-  descriptor.address = large_buffer(descriptor);
-  return true;
-}
-
-void open(_gex_AM_SrcDesc& descriptor, const PrepareArguments& arguments) noexcept {
-  descriptor.state = _gex_AM_SrcDesc::State::open;
-  descriptor.is_long = arguments.is_long;
-  descriptor.arg_count = static_cast<std::uint8_t>(arguments.arg_count);
-  descriptor.destination = arguments.destination;
-  descriptor.flags = arguments.flags;
+  return PayloadBuffer{large_buffer(descriptor), size};
 }
 
 void close(_gex_AM_SrcDesc& descriptor) noexcept {
@@ -97,10 +72,11 @@ gex_AM_SrcDesc_t prepare_request(Route route, Endpoints endpoints,
   _gex_AM_SrcDesc& descriptor = messages_of(this_thread()).request;
   if (descriptor.is_open())
     fatal("a second request is prepared before the first is committed or cancelled");
-  descriptor.is_reply = false;
-  descriptor.route = route;
-  descriptor.endpoints = endpoints;
-  const auto attempt = [&]() noexcept { return choose_buffer(descriptor, arguments); };
+  std::optional<PayloadBuffer> buffer;
+  const auto attempt = [&]() noexcept {
+    buffer = choose_buffer(descriptor, /*is_reply=*/false, route, arguments);
+    return buffer.has_value();
+  };
   if (!attempt()) {
     if ((arguments.flags & GEX_FLAG_IMMEDIATE) != 0) return GEX_AM_SRCDESC_NO_OP;
     const Call call = arguments.is_long ? Call::prepare_request_long : Call::prepare_request_medium;
@@ -110,7 +86,8 @@ gex_AM_SrcDesc_t prepare_request(Route route, Endpoints endpoints,
         },
         attempt, WaitCause::room);
   }
-  open(descriptor, arguments);
+  open(descriptor, _gex_AM_SrcDesc::State::open, /*is_reply=*/false, route, endpoints, arguments,
+       *buffer);
   return &descriptor;
 }
 
@@ -118,17 +95,18 @@ gex_AM_SrcDesc_t prepare_reply(gex_Token_t token, const PrepareArguments& argume
   _gex_AM_SrcDesc& descriptor = messages_of(this_thread()).reply;
   if (descriptor.is_open())
     fatal("a second reply is prepared before the first is committed or cancelled");
-  descriptor.is_reply = true;
-  descriptor.route = route_back(*token);
-  descriptor.endpoints = token->header.endpoints().reversed();
+  const Route route = route_back(*token);
+  const std::optional<PayloadBuffer> buffer =
+      choose_buffer(descriptor, /*is_reply=*/true, route, arguments);
+  open(descriptor, _gex_AM_SrcDesc::State::open, /*is_reply=*/true, route, endpoints_back(*token),
+       arguments, *buffer);
   descriptor.token = token;
-  choose_buffer(descriptor, arguments);
-  open(descriptor, arguments);
   return &descriptor;
 }
 
 int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) noexcept {
-  const OnHost payload(descriptor->address, message.size);
+  complete_prepared(*descriptor, message);
+  const OnHost payload(message.payload, message.size);
   message.payload = payload.get();
   message.slab = descriptor->slab;
   message.built = descriptor->built;
@@ -139,7 +117,6 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
     send_reply(descriptor->token, descriptor->route, message);
     return 0;
   }
-  message.what.set_endpoints(descriptor->endpoints);
   // A message to this process cannot fail, and its handler finds no request prepared.
   if (is_to_self(descriptor->route.jobrank)) close(*descriptor);
   // Sending may poll, and a handler run by that poll may prepare a reply, but no request.

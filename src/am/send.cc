@@ -39,13 +39,15 @@ int send_request(Route route, const Outbound& message, bool immediate) noexcept 
   return 0;
 }
 
-void send_reply(gex_Token_t token, Route route, Outbound& message) noexcept {
-  token->may_reply = false;
-  message.what.set_reply();
-  message.what.set_endpoints(token->header.endpoints().reversed());
+void send_reply(Route route, const Outbound& message) noexcept {
   if (route.link != nullptr) return send_reply_to_neighbor(*route.link, message);
   if (crosses_network(route)) return send_reply_over_network(route.jobrank, message);
   send_to_self(message);
+}
+
+void send_reply(gex_Token_t token, Route route, const Outbound& message) noexcept {
+  token->may_reply = false;
+  send_reply(route, message);
 }
 
 int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
@@ -53,6 +55,8 @@ int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) no
 }
 
 void send_reply(gex_Token_t token, Outbound& message) noexcept {
+  message.what.set_reply();
+  message.what.set_endpoints(endpoints_back(*token));
   send_reply(token, route_back(*token), message);
 }
 

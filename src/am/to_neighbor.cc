@@ -57,14 +57,11 @@ void write(const Claim& claim, const Outbound& message) noexcept {
 
 /// Copies a long message's payload to its destination, which is mapped here.
 void copy_to_destination(const Link& link, const Outbound& message) noexcept {
-  const gex_Rank_t jobrank = jobrank_of(link);
-  const PublishedSegment segment =
-      published_segment(message.what.endpoints().target_address(), jobrank);
   const auto address = reinterpret_cast<std::uintptr_t>(message.destination);
-  std::byte* const to = segment.mapped_at(address, message.size);
+  std::byte* const to = message.segment->mapped_at(address, message.size);
   if (to == nullptr) [[unlikely]]
     fatal("a long message of %zu bytes to %p does not lie in the bound segment of rank %u",
-          message.size, message.destination, jobrank);
+          message.size, message.destination, jobrank_of(link));
   std::memcpy(to, message.payload, message.size);
 }
 

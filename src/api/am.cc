@@ -33,6 +33,7 @@ using gex::medium_flags;
 using gex::warn;
 using gex::am::Outbound;
 using gex::am::PrepareArguments;
+using gex::am::Route;
 using gex::api::complete_locally;
 using gex::api::is_immediate;
 using gex::api::make_message;
@@ -62,7 +63,7 @@ void check_source(Call call, const void* source_addr, std::size_t nbytes, gex_Fl
     fatal("%s: source_addr is null, and nbytes is %zu", name_of(call), nbytes);
 }
 
-/// In checked mode its handler is checked, too.
+/// As above, of a request with a handler, which is checked in checked mode.
 template <class AnyCall>
 gex::Target resolve_checked(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank,
                             gex_AM_Index_t handler, gex_Flags_t flags, gex_Flags_t known) {
@@ -121,28 +122,20 @@ gex::MessageWhat what_of(const gex::Target& target, gex_AM_Index_t handler, Cate
   return gex::MessageWhat::make(handler, category, /*reply=*/false, numargs,
                                 gex::am::endpoints_of(target));
 }
-/// A message whose endpoints, and whether it is a reply, are added where it is sent.
-Outbound make_unaddressed(gex_AM_Index_t handler, Category category, unsigned numargs,
-                          const gex_AM_Arg_t* args, const void* payload = nullptr,
-                          std::size_t size = 0) {
-  return make_message(gex::MessageWhat::make(handler, category, false, numargs, {}), args, payload,
+/// A prepared message without what its commit adds: direction, endpoints and payload.
+Outbound make_prepared(gex_AM_Index_t handler, Category category, unsigned numargs,
+                       const gex_AM_Arg_t* args, std::size_t size) {
+  return make_message(gex::MessageWhat::make(handler, category, false, numargs, {}), args, nullptr,
                       size);
 }
 
-/// The end of a short or medium reply, as `send_and_complete` is a request's.
-template <class AnyCall>
-int reply_and_complete(const AnyCall& call, gex_Token_t token, gex::am::Route route,
-                       Outbound& message, gex_Event_t* lc_opt) {
-  call.transfers(route.jobrank, message.size);
-  gex::am::send_reply(token, route, message);
-  complete_locally(lc_opt);
-  return 0;
-}
-
-/// An address at a peer, or with the flag an offset into its bound segment.
-void* remote_address(void* address, const gex::PublishedSegment& segment, gex_Flags_t flags) {
-  if ((flags & GEX_FLAG_PEER_SEG_OFFSET) == 0) return address;
-  return reinterpret_cast<void*>(segment.owner_address + reinterpret_cast<std::uintptr_t>(address));
+/// Sets where the payload of a long message goes: an address at the peer, or with the flag an
+/// offset into its bound segment, `segment`, which outlives the call that sends the message.
+void set_destination(Outbound& message, void* address, const gex::PublishedSegment& segment,
+                     gex_Flags_t flags) {
+  const std::uintptr_t base = (flags & GEX_FLAG_PEER_SEG_OFFSET) == 0 ? 0 : segment.owner_address;
+  message.destination = reinterpret_cast<void*>(base + reinterpret_cast<std::uintptr_t>(address));
+  message.segment = &segment;
 }
 const void* local_address(const void* address, gex_EP_t endpoint, gex_Flags_t flags) {
   if ((flags & GEX_FLAG_SELF_SEG_OFFSET) == 0) return address;
@@ -204,6 +197,7 @@ template <class Open>
 gex_AM_SrcDesc_t prepare(Call call, const PrepareArguments& arguments, std::size_t least_payload,
                          gex_Event_t* lc_opt, bool reply, Open open) {
   check_prepare(call, arguments, least_payload, lc_opt, reply);
+  // Commit copies the payload before it returns.
   complete_locally(lc_opt);
   const gex_AM_SrcDesc_t sd = open();
   if (sd != GEX_AM_SRCDESC_NO_OP && sd->size < least_payload)
@@ -248,7 +242,8 @@ int general_reply_short(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t f
                         unsigned numargs, const gex_AM_Arg_t* args) noexcept {
   return in_call(Call::reply_short, [=](auto& call) noexcept {
     check_reply(call, token, handler, flags, short_flags);
-    Outbound message = make_unaddressed(handler, Category::short_message, numargs, args);
+    const Outbound message =
+        make_message(am::reply_what(*token, handler, Category::short_message, numargs), args);
     return reply_and_complete(call, token, am::route_back(*token), message, nullptr);
   });
 }
@@ -265,8 +260,8 @@ int general_reply_medium(gex_Token_t token, gex_AM_Index_t handler, const void* 
     const am::Route route = am::route_back(*token);
     require_size(call, nbytes, am::max_medium(route));
     const OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
-    Outbound message =
-        make_unaddressed(handler, Category::medium, numargs, args, payload.get(), nbytes);
+    const Outbound message = make_message(
+        am::reply_what(*token, handler, Category::medium, numargs), args, payload.get(), nbytes);
     return reply_and_complete(call, token, route, message, lc_opt);
   });
 }
@@ -287,7 +282,7 @@ int general_commit_request_medium(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, s
   InCall call(Call::commit_request_medium);
   check_commit(call, sd, false, false, nbytes, nullptr, numargs, handler, flags);
   call.transfers(sd->route.jobrank, nbytes);
-  Outbound message = make_unaddressed(handler, Category::medium, numargs, args, nullptr, nbytes);
+  Outbound message = make_prepared(handler, Category::medium, numargs, args, nbytes);
   return call.returns(am::commit(sd, message, flags));
 }
 
@@ -316,14 +311,16 @@ int gex_am_request_long_(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
     check_source(call, source_addr, nbytes, flags);
     check_local_completion(call, lc_opt, /*reply=*/false);
   }
-  require_size(call, nbytes, gex::am::max_long(target.jobrank, /*is_reply=*/false, 0));
+  const Route route = gex::am::route_to(target.jobrank);
+  require_size(call, nbytes, gex::am::max_long(route, /*is_reply=*/false, 0));
   const gex::OnHost payload(local_address(source_addr, target.local_endpoint, flags), nbytes);
   Outbound message = make_message(what_of(target, handler, Category::long_message, numargs), args,
                                   payload.get(), nbytes);
-  message.destination = remote_address(dest_addr, target.segment(), flags);
+  const gex::PublishedSegment segment = target.segment();
+  set_destination(message, dest_addr, segment, flags);
   call.transfers(target.jobrank, nbytes);
   const int refused =
-      call.returns(gex::rma::send_long_request(target, message, is_immediate(flags)));
+      call.returns(gex::rma::send_long_request(target, route, message, is_immediate(flags)));
   if (refused == 0) complete_locally(lc_opt);
   return refused;
 }
@@ -337,13 +334,16 @@ int gex_am_reply_long_(gex_Token_t token, gex_AM_Index_t handler, const void* so
     check_source(call, source_addr, nbytes, flags);
     check_local_completion(call, lc_opt, /*reply=*/true);
   }
-  require_size(call, nbytes, gex::am::max_long(token->header.source, /*is_reply=*/true, 0));
+  const Route route = gex::am::route_back(*token);
+  require_size(call, nbytes, gex::am::max_long(route, /*is_reply=*/true, 0));
   const gex::OnHost payload(local_address(source_addr, token->endpoint, flags), nbytes);
   Outbound message =
-      make_unaddressed(handler, Category::long_message, numargs, args, payload.get(), nbytes);
-  message.destination = remote_address(dest_addr, gex::rma::segment_of_requester(token), flags);
-  call.transfers(token->header.source, nbytes);
-  gex::rma::send_long_reply(token, message);
+      make_message(gex::am::reply_what(*token, handler, Category::long_message, numargs), args,
+                   payload.get(), nbytes);
+  const gex::PublishedSegment segment = gex::rma::segment_of_requester(token);
+  set_destination(message, dest_addr, segment, flags);
+  call.transfers(route.jobrank, nbytes);
+  gex::rma::send_long_reply(token, route, message);
   complete_locally(lc_opt);
   return 0;
 }
@@ -397,7 +397,7 @@ int gex_am_commit_reply_medium_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
   const InCall call(Call::commit_reply_medium);
   check_commit(call, sd, true, false, nbytes, nullptr, numargs, handler, flags);
   call.transfers(sd->route.jobrank, nbytes);
-  Outbound message = make_unaddressed(handler, Category::medium, numargs, args, nullptr, nbytes);
+  Outbound message = make_prepared(handler, Category::medium, numargs, args, nbytes);
   return gex::am::commit(sd, message, flags);
 }
 int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
@@ -407,9 +407,9 @@ int gex_am_commit_request_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, siz
   check_commit(call, sd, false, true, nbytes, dest_addr, numargs, handler, flags);
   call.transfers(sd->route.jobrank, nbytes);
   const gex::Target target = gex::am::target_of(*sd);
-  Outbound message =
-      make_unaddressed(handler, Category::long_message, numargs, args, nullptr, nbytes);
-  message.destination = remote_address(dest_addr, target.segment(), sd->flags);
+  const gex::PublishedSegment segment = target.segment();
+  Outbound message = make_prepared(handler, Category::long_message, numargs, args, nbytes);
+  set_destination(message, dest_addr, segment, sd->flags);
   return call.returns(gex::rma::commit_long_request(sd, target, message, flags));
 }
 int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
@@ -418,10 +418,9 @@ int gex_am_commit_reply_long_(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_
   const InCall call(Call::commit_reply_long);
   check_commit(call, sd, true, true, nbytes, dest_addr, numargs, handler, flags);
   call.transfers(sd->route.jobrank, nbytes);
-  Outbound message =
-      make_unaddressed(handler, Category::long_message, numargs, args, nullptr, nbytes);
-  message.destination =
-      remote_address(dest_addr, gex::rma::segment_of_requester(sd->token), sd->flags);
+  const gex::PublishedSegment segment = gex::rma::segment_of_requester(sd->token);
+  Outbound message = make_prepared(handler, Category::long_message, numargs, args, nbytes);
+  set_destination(message, dest_addr, segment, sd->flags);
   return gex::rma::commit_long_reply(sd, message, flags);
 }
 

@@ -11,7 +11,8 @@
 //                                                 (own_by_jobrank, am/links.h)
 //   express_short             am/express.h        to a neighbor: writes a cell of its ring and
 //                                                 publishes it (shm/ring.h): nothing more to do
-//   request_short_by_route    here                not sent: no neighbor, or no room now
+//   request_short_by_route    here                not sent: no neighbor, or no room or a busy lock
+//                                                 now
 //   general_request_short     am.cc               or, where none is looked up here, and of checked
 //                                                 and traced calls: checks, and looks the route up
 //                                                 (route_to, am/send.cc)
@@ -58,11 +59,13 @@
 // (am/receive.cc), and by serve_network and poll_conduit (am/network.cc).
 //
 // A reply has the same steps, with `reply` in the names: express_reply_short here, by the link of
-// its request's ring (express_reply_link), or general_reply_short (am.cc), by its request's route,
-// reversed (route_back, am/send.cc), and send_reply.
+// its request's ring (express_reply_link), reply_short_by_route if it is not sent so, or
+// general_reply_short (am.cc), by its request's route, reversed (route_back, am/send.cc); from both
+// send_reply.
 //
 // A Route is a jobrank, and the Link (rings) to it if that is a neighbor's. `what` is the first
-// word of a message's header, made here and kept up to the peer.
+// word of a message's header, made here or in am.cc and kept up to the peer; that of prepared
+// messages is completed by commit, of the library's own replies by send_reply.
 
 #include "am/express.h"
 
@@ -81,6 +84,7 @@ using gex::Category;
 using gex::MessageWhat;
 using gex::am::Express;
 using gex::am::Link;
+using gex::am::reply_what;
 using gex::am::Route;
 using gex::api::complete_locally;
 
@@ -117,10 +121,9 @@ Link* express_reply_link(gex_Token_t token) {
     return nullptr;
   return token->ring != nullptr ? token->ring->to_source : nullptr;
 }
-MessageWhat reply_what(gex_Token_t token, gex_AM_Index_t handler, Category category,
-                       unsigned numargs) {
-  return MessageWhat::make(handler, category, /*reply=*/true, numargs,
-                           token->header.endpoints().reversed());
+/// The route of a reply by such a link.
+Route reply_route(gex_Token_t token, Link* link) {
+  return {token->header.source, link};
 }
 
 /// Returns true if the processor reads a payload where the client names it.
@@ -136,7 +139,7 @@ bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
   return 0;
 }
 
-// Requests that have not gone the express way: in functions of their own, so that those that have
+// Messages that have not gone the express way: in functions of their own, so that those that have
 // keep no register.
 
 [[gnu::noinline]] int request_short_by_route(Route route, MessageWhat what, gex_Flags_t flags,
@@ -155,6 +158,25 @@ bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
     gex::api::require_size(call, nbytes, gex::am::max_medium(route));
     return gex::api::send_and_complete(
         call, route, gex::api::make_message(what, args, source_addr, nbytes), lc_opt, flags);
+  });
+}
+
+[[gnu::noinline]] int reply_short_by_route(gex_Token_t token, Route route, MessageWhat what,
+                                           const gex_AM_Arg_t* args) noexcept {
+  return gex::in_call(Call::reply_short, [=](auto& call) noexcept {
+    return gex::api::reply_and_complete(call, token, route, gex::api::make_message(what, args),
+                                        nullptr);
+  });
+}
+
+[[gnu::noinline]] int reply_medium_by_route(gex_Token_t token, Route route, MessageWhat what,
+                                            const void* source_addr, size_t nbytes,
+                                            gex_Event_t* lc_opt,
+                                            const gex_AM_Arg_t* args) noexcept {
+  return gex::in_call(Call::reply_medium, [=](auto& call) noexcept {
+    gex::api::require_size(call, nbytes, gex::am::max_medium(route));
+    return gex::api::reply_and_complete(
+        call, token, route, gex::api::make_message(what, args, source_addr, nbytes), lc_opt);
   });
 }
 
@@ -200,16 +222,16 @@ bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
 [[gnu::always_inline]] inline int express_reply_short(gex_Token_t token, gex_AM_Index_t handler,
                                                       gex_Flags_t flags, unsigned int numargs,
                                                       const gex_AM_Arg_t* args, bool threaded) {
-  if (Link* const link = express_reply_link(token)) [[likely]] {
-    const MessageWhat what = reply_what(token, handler, Category::short_message, numargs);
-    const Express outcome =
-        gex::am::express_short(link, gex::shm::replies, what, args, numargs, threaded);
-    if (is_sent(outcome)) [[likely]] {
-      token->may_reply = false;
-      return end_call(outcome, link, gex::shm::replies);
-    }
-  }
-  return gex::api::general_reply_short(token, handler, flags, numargs, args);
+  Link* const link = express_reply_link(token);
+  if (link == nullptr) [[unlikely]]
+    return gex::api::general_reply_short(token, handler, flags, numargs, args);
+  const MessageWhat what = reply_what(*token, handler, Category::short_message, numargs);
+  const Express outcome =
+      gex::am::express_short(link, gex::shm::replies, what, args, numargs, threaded);
+  if (!is_sent(outcome)) [[unlikely]]
+    return reply_short_by_route(token, reply_route(token, link), what, args);
+  token->may_reply = false;
+  return end_call(outcome, link, gex::shm::replies);
 }
 
 [[gnu::always_inline]] inline int express_reply_medium(gex_Token_t token, gex_AM_Index_t handler,
@@ -218,18 +240,18 @@ bool is_payload_readable(const void* source_addr, gex_Flags_t flags) {
                                                        unsigned int numargs,
                                                        const gex_AM_Arg_t* args, bool threaded) {
   Link* const link = express_reply_link(token);
-  if (link != nullptr && is_payload_readable(source_addr, flags)) [[likely]] {
-    const MessageWhat what = reply_what(token, handler, Category::medium, numargs);
-    const Express outcome = gex::am::express_medium(link, gex::shm::replies, what, args, numargs,
-                                                    source_addr, nbytes, threaded);
-    if (is_sent(outcome)) [[likely]] {
-      token->may_reply = false;
-      complete_locally(lc_opt);
-      return end_call(outcome, link, gex::shm::replies);
-    }
-  }
-  return gex::api::general_reply_medium(token, handler, source_addr, nbytes, lc_opt, flags, numargs,
-                                        args);
+  if (link == nullptr || !is_payload_readable(source_addr, flags)) [[unlikely]]
+    return gex::api::general_reply_medium(token, handler, source_addr, nbytes, lc_opt, flags,
+                                          numargs, args);
+  const MessageWhat what = reply_what(*token, handler, Category::medium, numargs);
+  const Express outcome = gex::am::express_medium(link, gex::shm::replies, what, args, numargs,
+                                                  source_addr, nbytes, threaded);
+  if (!is_sent(outcome)) [[unlikely]]
+    return reply_medium_by_route(token, reply_route(token, link), what, source_addr, nbytes, lc_opt,
+                                 args);
+  token->may_reply = false;
+  complete_locally(lc_opt);
+  return end_call(outcome, link, gex::shm::replies);
 }
 
 /// In PAR a lock may have to be waited for: in a function of its own, so that calls of the other
@@ -251,13 +273,16 @@ gex_AM_SrcDesc_t express_prepare(gex_TM_t tm, gex_Rank_t rank, const void* clien
                                  size_t least_payload, size_t most_payload, gex_Flags_t flags,
                                  unsigned int numargs) {
   Link* const* const links = express_links(tm);
-  if (links == nullptr || client_buf != nullptr || most_payload > gex::small_payload_bytes ||
-      least_payload > most_payload || numargs > gex::shm::cell_words || gex::observed())
+  if (links == nullptr || client_buf != nullptr || numargs > gex::shm::cell_words ||
+      !gex::am::fits_small_buffer(numargs, most_payload) || least_payload > most_payload ||
+      gex::observed())
     return GEX_AM_SRCDESC_NO_OP;
   _gex_AM_SrcDesc& descriptor = gex::am::messages_of(gex::this_thread()).request;
   if (descriptor.is_open()) return GEX_AM_SRCDESC_NO_OP;
   const ExpressTarget to(links, tm, rank);
-  gex::am::open_express(descriptor, to.route, to.endpoints, most_payload, flags, numargs);
+  gex::am::open(descriptor, _gex_AM_SrcDesc::State::express, /*is_reply=*/false, to.route,
+                to.endpoints, {nullptr, most_payload, nullptr, false, flags, numargs},
+                {descriptor.small_buffer, most_payload});
   return &descriptor;
 }
 

@@ -51,6 +51,16 @@ int send_and_complete(AnyCall& call, am::Route route, const am::Outbound& messag
   return 0;
 }
 
+/// The end of a short or medium reply.
+template <class AnyCall>
+int reply_and_complete(const AnyCall& call, gex_Token_t token, am::Route route,
+                       const am::Outbound& message, gex_Event_t* lc_opt) {
+  call.transfers(route.jobrank, message.size);
+  am::send_reply(token, route, message);
+  complete_locally(lc_opt);
+  return 0;
+}
+
 // The general form: of any call, checked or traced. Not inlined: what goes the express way keeps no
 // register for them.
 

@@ -26,9 +26,9 @@ std::atomic<std::uint32_t> deferred_requests{0};
 
 /// A message with its payload on the way.
 struct DeferredMessage final : am::DeferredSend {
-  explicit DeferredMessage(const am::Outbound& original) : kept(original) {}
+  DeferredMessage(am::Route by, const am::Outbound& original) : route(by), kept(original) {}
 
-  _gex_Token token;  ///< of a reply
+  am::Route route;  ///< of a reply; a request takes the lane of the thread whose poll sends it
   am::KeptOutbound kept;
   ResolvedTransfer transfer;
   std::size_t sent = 0;
@@ -37,27 +37,26 @@ struct DeferredMessage final : am::DeferredSend {
   bool advance() noexcept override;
 };
 
-/// The put of a message's payload into `segment`, which is bound to the peer's endpoint.
-ResolvedTransfer transfer_to(const Target& peer, const PublishedSegment& segment,
-                             const am::Outbound& message) noexcept {
+/// The put of a message's payload.
+ResolvedTransfer transfer_to(const Target& peer, const am::Outbound& message) noexcept {
   ResolvedTransfer transfer{.call = Call::request_long,
                             .peer = peer,
                             .local = const_cast<void*>(message.payload),
                             .remote = reinterpret_cast<std::uintptr_t>(message.destination),
                             .size = message.size,
                             .local_kind = kind_at(message.payload)};
-  choose_way(transfer, segment, transfer.size);
+  choose_way(transfer, *message.segment, transfer.size);
   return transfer;
 }
 
 /// Ends the job if a neighbor's end of a put is not in its segment. That of another process is
 /// checked there.
-void require_inside(const PublishedSegment& segment, gex_Rank_t jobrank, const void* destination,
-                    std::size_t size) noexcept {
-  if (process().neighborhood.contains(jobrank) &&
-      !segment.contains(reinterpret_cast<std::uintptr_t>(destination), size))
-    fatal("a long message of %zu bytes to %p does not lie in the bound segment of rank %u", size,
-          destination, jobrank);
+void require_inside(am::Route route, const am::Outbound& message) noexcept {
+  if (route.link != nullptr &&
+      !message.segment->contains(reinterpret_cast<std::uintptr_t>(message.destination),
+                                 message.size))
+    fatal("a long message of %zu bytes to %p does not lie in the bound segment of rank %u",
+          message.size, message.destination, route.jobrank);
 }
 
 /// Sends what parts find room. Returns whether the message is on its way, too.
@@ -69,7 +68,7 @@ bool DeferredMessage::advance() noexcept {
   }
   if (StdCompletion::load_acquire(acknowledged) != message_parts_of(transfer)) return false;
   if (kept.message.what.is_reply()) {
-    am::send_reply(&token, kept.message);
+    am::send_reply(route, kept.message);
     return true;
   }
   if (am::send_request(transfer.peer.jobrank, kept.message, /*immediate=*/true) != 0) return false;
@@ -78,11 +77,9 @@ bool DeferredMessage::advance() noexcept {
 }
 
 /// Defers a message to the peer of its put, with a copy of all that it refers to.
-void defer_message(const am::Outbound& message, bool is_reply, const _gex_Token& token,
+void defer_message(am::Route route, const am::Outbound& message,
                    const ResolvedTransfer& transfer) noexcept {
-  auto waiting = std::make_unique<DeferredMessage>(message);
-  waiting->token = token;
-  if (is_reply) waiting->kept.message.what.set_reply();
+  auto waiting = std::make_unique<DeferredMessage>(route, message);
   waiting->kept.message.placed = true;
   waiting->kept.message.payload = nullptr;
   waiting->transfer = transfer;
@@ -94,29 +91,25 @@ void defer_message(const am::Outbound& message, bool is_reply, const _gex_Token&
 
 namespace detail {
 
-int request_after_put(const Target& target, am::Outbound& message, bool immediate) noexcept {
-  require_inside(target.segment(), target.jobrank, message.destination, message.size);
-  ResolvedTransfer transfer = transfer_to(target, target.segment(), message);
+int request_after_put(const Target& target, am::Route route, am::Outbound& message,
+                      bool immediate) noexcept {
+  require_inside(route, message);
+  ResolvedTransfer transfer = transfer_to(target, message);
   if (immediate) {
     if (deferred_requests.load(std::memory_order_relaxed) >= max_deferred_requests) return 1;
     deferred_requests.fetch_add(1, std::memory_order_relaxed);
-    defer_message(message, /*is_reply=*/false, {}, transfer);
+    defer_message(route, message, transfer);
     return 0;
   }
   put_blocking(transfer, 0);
   message.placed = true;
-  return am::send_request(target.jobrank, message, /*immediate=*/false);
+  return am::send_request(route, message, /*immediate=*/false);
 }
 
-void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
-  const Endpoints ends = token->header.endpoints();
-  const gex_Rank_t requester = token->header.source;
-  const PublishedSegment segment = segment_of_requester(token);
-  require_inside(segment, requester, message.destination, message.size);
-  defer_message(
-      message, /*is_reply=*/true, *token,
-      transfer_to({token->endpoint, requester, static_cast<gex_EP_Index_t>(ends.source())}, segment,
-                  message));
+void reply_after_put(gex_Token_t token, am::Route route, const am::Outbound& message) noexcept {
+  require_inside(route, message);
+  const auto endpoint = static_cast<gex_EP_Index_t>(message.what.endpoints().target());
+  defer_message(route, message, transfer_to({token->endpoint, route.jobrank, endpoint}, message));
   token->may_reply = false;
 }
 
@@ -124,23 +117,20 @@ void reply_after_put(gex_Token_t token, const am::Outbound& message) noexcept {
 
 int commit_long_request(gex_AM_SrcDesc_t prepared, const Target& target, am::Outbound& message,
                         gex_Flags_t flags) noexcept {
-  if (!detail::goes_ahead(target.segment(), target.jobrank, message.size))
-    return am::commit(prepared, message, flags);
-  message.what.set_endpoints(am::endpoints_of(target));
-  message.payload = prepared->address;
-  if (detail::request_after_put(target, message, (flags & GEX_FLAG_IMMEDIATE) != 0) != 0) return 1;
+  if (!detail::goes_ahead(prepared->route, message)) return am::commit(prepared, message, flags);
+  am::complete_prepared(*prepared, message);
+  const bool immediate = (flags & GEX_FLAG_IMMEDIATE) != 0;
+  if (detail::request_after_put(target, prepared->route, message, immediate) != 0) return 1;
   am::cancel(prepared);
   return 0;
 }
 
 int commit_long_reply(gex_AM_SrcDesc_t prepared, am::Outbound& message,
                       gex_Flags_t flags) noexcept {
-  gex_Token_t const token = prepared->token;
-  if (!detail::goes_ahead(segment_of_requester(token), token->header.source, message.size))
-    return am::commit(prepared, message, flags);
+  if (!detail::goes_ahead(prepared->route, message)) return am::commit(prepared, message, flags);
   am::require_unanswered(*prepared);
-  message.payload = prepared->address;
-  detail::reply_after_put(token, message);
+  am::complete_prepared(*prepared, message);
+  detail::reply_after_put(prepared->token, prepared->route, message);
   am::cancel(prepared);
   return 0;
 }
