@@ -20,14 +20,8 @@ using gex::Initiated;
 using gex::vis::BlockList;
 using gex::vis::Direction;
 using gex::vis::StridedEnd;
+using gex::vis::VisCall;
 using gex::vis::VisRequest;
-
-/// A call: what it does with the data and how it completes.
-struct VisCall {
-  Call call;
-  Direction direction;
-  Form form;
-};
 
 /// `empty`: the call moves nothing whatever its other arguments, so these are not looked at.
 [[gnu::always_inline]] inline VisRequest request_of(const VisCall& which, gex_TM_t tm,
@@ -37,12 +31,11 @@ struct VisCall {
     const char* call = name_of(which.call);
     gex::require_peer(tm, rank, call);
     gex::require_capability(gex::resolve(tm, rank).local_endpoint, GEX_EP_CAPABILITY_VIS, call);
-    const bool has_local_completion =
-        which.direction == Direction::put && which.form != Form::blocking;
+    const bool has_local_completion = which.is_put() && which.form != Form::blocking;
     gex::require_flags(
         flags, GEX_FLAG_IMMEDIATE | (has_local_completion ? GEX_FLAG_ENABLE_LEAF_LC : 0), call);
   }
-  return {tm, rank, which.direction, which.form, flags, which.call};
+  return {which, tm, rank, flags};
 }
 
 /// An array without which the entries that are counted cannot be read.
@@ -75,7 +68,7 @@ Initiated lists(VisCall which, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& 
   const BlockList from = blocks(source);
   require_array(destination.entries, to.count(), "dstlist", call);
   require_array(source.entries, from.count(), "srclist", call);
-  const bool is_put = which.direction == Direction::put;
+  const bool is_put = which.is_put();
   const Initiated outcome = gex::vis::move_lists(request, is_put ? to : from, is_put ? from : to);
   call.returns(outcome.event_or_no_op());
   return outcome;
@@ -95,7 +88,7 @@ Initiated strided(VisCall which, gex_TM_t tm, gex_Rank_t rank, const StridedEnd&
     }
   }
   const VisRequest request = request_of(which, tm, rank, flags, empty);
-  const bool is_put = which.direction == Direction::put;
+  const bool is_put = which.is_put();
   const Initiated outcome = gex::vis::move_strided(
       request, is_put ? destination : source, is_put ? source : destination, elemsz, count, levels);
   call.returns(outcome.event_or_no_op());
@@ -105,7 +98,7 @@ Initiated strided(VisCall which, gex_TM_t tm, gex_Rank_t rank, const StridedEnd&
 int refused(const Initiated& outcome) {
   return outcome.refused ? 1 : 0;
 }
-gex_Event_t event_of(const Initiated& outcome) {
+gex_Event_t event_or_no_op_of(const Initiated& outcome) {
   return outcome.event_or_no_op();
 }
 
@@ -116,9 +109,9 @@ extern "C" {
 gex_Event_t gex_VIS_VectorGetNB(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
                                 gex_Rank_t srcrank, size_t srccount, gex_Memvec_t const srclist[],
                                 gex_Flags_t flags) {
-  return event_of(lists({Call::vector_get_nb, Direction::get, Form::with_event}, tm, srcrank,
-                        List<gex_Memvec_t>{dstcount, dstlist},
-                        List<gex_Memvec_t>{srccount, srclist}, flags));
+  return event_or_no_op_of(lists({Call::vector_get_nb, Direction::get, Form::with_event}, tm,
+                                 srcrank, List<gex_Memvec_t>{dstcount, dstlist},
+                                 List<gex_Memvec_t>{srccount, srclist}, flags));
 }
 
 int gex_VIS_VectorGetNBI(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
@@ -140,9 +133,9 @@ int gex_VIS_VectorGetBlocking(gex_TM_t tm, size_t dstcount, gex_Memvec_t const d
 gex_Event_t gex_VIS_VectorPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
                                 gex_Memvec_t const dstlist[], size_t srccount,
                                 gex_Memvec_t const srclist[], gex_Flags_t flags) {
-  return event_of(lists({Call::vector_put_nb, Direction::put, Form::with_event}, tm, dstrank,
-                        List<gex_Memvec_t>{dstcount, dstlist},
-                        List<gex_Memvec_t>{srccount, srclist}, flags));
+  return event_or_no_op_of(lists({Call::vector_put_nb, Direction::put, Form::with_event}, tm,
+                                 dstrank, List<gex_Memvec_t>{dstcount, dstlist},
+                                 List<gex_Memvec_t>{srccount, srclist}, flags));
 }
 
 int gex_VIS_VectorPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
@@ -164,9 +157,9 @@ int gex_VIS_VectorPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
 gex_Event_t gex_VIS_IndexedGetNB(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
                                  gex_Rank_t srcrank, size_t srccount, void* const srclist[],
                                  size_t srclen, gex_Flags_t flags) {
-  return event_of(lists({Call::indexed_get_nb, Direction::get, Form::with_event}, tm, srcrank,
-                        List<void*>{dstcount, dstlist, dstlen},
-                        List<void*>{srccount, srclist, srclen}, flags));
+  return event_or_no_op_of(lists({Call::indexed_get_nb, Direction::get, Form::with_event}, tm,
+                                 srcrank, List<void*>{dstcount, dstlist, dstlen},
+                                 List<void*>{srccount, srclist, srclen}, flags));
 }
 
 int gex_VIS_IndexedGetNBI(gex_TM_t tm, size_t dstcount, void* const dstlist[], size_t dstlen,
@@ -188,9 +181,9 @@ int gex_VIS_IndexedGetBlocking(gex_TM_t tm, size_t dstcount, void* const dstlist
 gex_Event_t gex_VIS_IndexedPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
                                  void* const dstlist[], size_t dstlen, size_t srccount,
                                  void* const srclist[], size_t srclen, gex_Flags_t flags) {
-  return event_of(lists({Call::indexed_put_nb, Direction::put, Form::with_event}, tm, dstrank,
-                        List<void*>{dstcount, dstlist, dstlen},
-                        List<void*>{srccount, srclist, srclen}, flags));
+  return event_or_no_op_of(lists({Call::indexed_put_nb, Direction::put, Form::with_event}, tm,
+                                 dstrank, List<void*>{dstcount, dstlist, dstlen},
+                                 List<void*>{srccount, srclist, srclen}, flags));
 }
 
 int gex_VIS_IndexedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount, void* const dstlist[],
@@ -213,9 +206,9 @@ gex_Event_t gex_VIS_StridedGetNB(gex_TM_t tm, void* dstaddr, const ptrdiff_t dst
                                  gex_Rank_t srcrank, void* srcaddr, const ptrdiff_t srcstrides[],
                                  size_t elemsz, const size_t count[], size_t stridelevels,
                                  gex_Flags_t flags) {
-  return event_of(strided({Call::strided_get_nb, Direction::get, Form::with_event}, tm, srcrank,
-                          {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
-                          flags));
+  return event_or_no_op_of(strided({Call::strided_get_nb, Direction::get, Form::with_event}, tm,
+                                   srcrank, {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz,
+                                   count, stridelevels, flags));
 }
 
 int gex_VIS_StridedGetNBI(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[],
@@ -240,9 +233,9 @@ gex_Event_t gex_VIS_StridedPutNB(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
                                  const ptrdiff_t dststrides[], void* srcaddr,
                                  const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[],
                                  size_t stridelevels, gex_Flags_t flags) {
-  return event_of(strided({Call::strided_put_nb, Direction::put, Form::with_event}, tm, dstrank,
-                          {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz, count, stridelevels,
-                          flags));
+  return event_or_no_op_of(strided({Call::strided_put_nb, Direction::put, Form::with_event}, tm,
+                                   dstrank, {dstaddr, dststrides}, {srcaddr, srcstrides}, elemsz,
+                                   count, stridelevels, flags));
 }
 
 int gex_VIS_StridedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,

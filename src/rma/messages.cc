@@ -37,20 +37,20 @@ std::size_t part_bytes(const ResolvedTransfer& transfer) noexcept {
 
 struct Put {
   Wide address;
-  Wide target;
+  Wide done;
 };
 struct Get {
   Wide address;
-  Wide target;
+  Wide done;
   Wide destination;
   std::uint32_t size;
 };
 struct Data {
-  Wide target;
+  Wide done;
   Wide destination;
 };
 struct Done {
-  Wide target;
+  Wide done;
 };
 
 /// Puts and gets of the same memory are ordered by the processes that ask for them: the address by
@@ -66,27 +66,27 @@ void on_put(gex_Token_t token, const Put& put, void* payload, std::size_t size) 
   order_through_peer_ends(&order_of_peers);
   std::byte* const to = size != 0 ? own_range(token, put.address, size, "a put") : nullptr;
   if (const MemoryKind* const kind = device_kind_of(to, size)) [[unlikely]] {
-    deliver_staged(*kind, to, payload, size, token, put.target,
-                   [](gex_Token_t of, Wide target) noexcept {
+    deliver_staged(*kind, to, payload, size, token, put.done,
+                   [](gex_Token_t of, Wide done) noexcept {
                      order_through_peer_begins(&order_of_peers);
-                     reply_done(of, target);
+                     reply_done(of, done);
                    });
     return;
   }
   if (size != 0) std::memcpy(to, payload, size);
   order_through_peer_begins(&order_of_peers);
-  reply_done(token, put.target);
+  reply_done(token, put.done);
 }
 
-void on_done(gex_Token_t, const Done& done, void*, std::size_t) noexcept {
-  complete(done.target.as<CompletionTarget>());
+void on_done(gex_Token_t, const Done& answer, void*, std::size_t) noexcept {
+  complete(answer.done.as<CompletionTarget>());
 }
 
 /// Answers a get.
-void send_data(gex_Token_t token, Wide target, Wide destination, const std::byte* from,
+void send_data(gex_Token_t token, Wide done, Wide destination, const std::byte* from,
                std::size_t size) noexcept {
   order_through_peer_begins(&order_of_peers);
-  const Packed packed(Data{target, destination});
+  const Packed packed(Data{done, destination});
   Outbound reply = packed.message_for(get_data);
   reply.what.set_category(Category::medium);
   reply.payload = from;
@@ -100,7 +100,7 @@ void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
   const std::byte* from = size != 0 ? own_range(token, get.address, size, "a get") : nullptr;
   order_through_peer_ends(&order_of_peers);
   if (const MemoryKind* const kind = device_kind_of(from, size)) [[unlikely]] {
-    fetch_staged(*kind, from, size, token, get.target, get.destination, send_data);
+    fetch_staged(*kind, from, size, token, get.done, get.destination, send_data);
     return;
   }
   // For ThreadSanitizer, which is to see it read before the reply leaves.
@@ -109,28 +109,27 @@ void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {
     copy.assign(from, from + size);
     from = copy.data();
   }
-  send_data(token, get.target, get.destination, from, size);
+  send_data(token, get.done, get.destination, from, size);
 }
 
 void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t size) noexcept {
   auto* destination = data.destination.as<std::byte*>();
   order_through_peer_ends(destination);
   if (const MemoryKind* const kind = device_kind_of(destination, size)) [[unlikely]] {
-    deliver_staged(
-        *kind, destination, payload, size, token, data.target,
-        [](gex_Token_t, Wide target) noexcept { complete(target.as<CompletionTarget>()); });
+    deliver_staged(*kind, destination, payload, size, token, data.done,
+                   [](gex_Token_t, Wide done) noexcept { complete(done.as<CompletionTarget>()); });
     return;
   }
   if (size != 0) std::memcpy(destination, payload, size);
-  complete(data.target.as<CompletionTarget>());
+  complete(data.done.as<CompletionTarget>());
 }
 
 /// Asks for the part at `offset`; the bytes that it covers, or 0 if it was refused.
-std::size_t get_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget target,
+std::size_t get_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget done,
                      bool immediate) noexcept {
   const std::size_t bytes = part_size(transfer, offset);
   std::byte* destination = static_cast<std::byte*>(transfer.local) + offset;
-  const Packed packed(Get{transfer.remote + offset, Wide(target), Wide(destination),
+  const Packed packed(Get{transfer.remote + offset, Wide(done), Wide(destination),
                           static_cast<std::uint32_t>(bytes)});
   Outbound message = packed.message_for(get_message);
   message.what.set_endpoints(am::endpoints_of(transfer.peer));
@@ -142,7 +141,7 @@ std::size_t get_part(const ResolvedTransfer& transfer, std::size_t offset, Compl
 /// sent.
 struct Injection {
   ResolvedTransfer transfer;
-  CompletionTarget target;
+  CompletionTarget done;
   bool put;
   bool immediate;
   std::size_t injected = 0;  ///< bytes
@@ -152,8 +151,8 @@ struct Injection {
   Op op() const noexcept { return transfer.as(put ? OpKind::put : OpKind::get); }
 
   bool inject_next() noexcept {
-    const std::size_t bytes = put ? put_part(transfer, injected, target, immediate)
-                                  : get_part(transfer, injected, target, immediate);
+    const std::size_t bytes = put ? put_part(transfer, injected, done, immediate)
+                                  : get_part(transfer, injected, done, immediate);
     injected += bytes;
     return bytes != 0;
   }
@@ -183,14 +182,14 @@ Injected inject(Injection injection) noexcept {
 
 }  // namespace
 
-gex_Segment_t segment_of_target(gex_Token_t token) noexcept {
+gex_Segment_t segment_of_receiver(gex_Token_t token) noexcept {
   const gex_EP_t endpoint = endpoint_at(token->header.endpoints().target_address());
   return endpoint != nullptr ? endpoint->segment : nullptr;
 }
 
 std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
                      const char* what) noexcept {
-  const gex_Segment_t segment = segment_of_target(token);
+  const gex_Segment_t segment = segment_of_receiver(token);
   auto* start = reinterpret_cast<std::byte*>(address);
   if (segment == nullptr || !segment->contains(start, size))
     fatal("rank %u: %s of %zu bytes at %p is outside this process's bound segment",
@@ -198,8 +197,8 @@ std::byte* own_range(gex_Token_t token, std::uint64_t address, std::size_t size,
   return start;
 }
 
-void reply_done(gex_Token_t token, Wide target) noexcept {
-  am::reply_with(token, put_done, Done{target});
+void reply_done(gex_Token_t token, Wide done) noexcept {
+  am::reply_with(token, put_done, Done{done});
 }
 
 std::uint32_t message_parts_of(const ResolvedTransfer& transfer) noexcept {
@@ -210,16 +209,16 @@ std::size_t part_size(const ResolvedTransfer& transfer, std::size_t offset) noex
   return std::min(part_bytes(transfer), transfer.size - offset);
 }
 
-std::size_t put_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget target,
+std::size_t put_part(const ResolvedTransfer& transfer, std::size_t offset, CompletionTarget done,
                      bool immediate) noexcept {
   const OnHost from(static_cast<const std::byte*>(transfer.local) + offset,
                     part_size(transfer, offset));
-  return put_part_from(transfer, offset, from.get(), target, immediate);
+  return put_part_from(transfer, offset, from.get(), done, immediate);
 }
 
 std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, const void* from,
-                          CompletionTarget target, bool immediate) noexcept {
-  const Packed packed(Put{transfer.remote + offset, Wide(target)});
+                          CompletionTarget done, bool immediate) noexcept {
+  const Packed packed(Put{transfer.remote + offset, Wide(done)});
   Outbound message = packed.message_for(put_message);
   message.what.set_category(Category::medium);
   message.what.set_endpoints(am::endpoints_of(transfer.peer));
@@ -228,14 +227,14 @@ std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, 
   return am::send_request(transfer.peer.jobrank, message, immediate) == 0 ? message.size : 0;
 }
 
-Injected put_by_messages(const ResolvedTransfer& transfer, CompletionTarget target,
+Injected put_by_messages(const ResolvedTransfer& transfer, CompletionTarget done,
                          bool immediate) noexcept {
-  return inject<FromOwnCopy>({transfer, target, /*put=*/true, immediate});
+  return inject<FromOwnCopy>({transfer, done, /*put=*/true, immediate});
 }
 
-Injected get_by_messages(const ResolvedTransfer& transfer, CompletionTarget target,
+Injected get_by_messages(const ResolvedTransfer& transfer, CompletionTarget done,
                          bool immediate) noexcept {
-  return inject<DeferredInjection<Injection>>({transfer, target, /*put=*/false, immediate});
+  return inject<DeferredInjection<Injection>>({transfer, done, /*put=*/false, immediate});
 }
 
 void start_messages() {

@@ -63,17 +63,17 @@ void finish_when_copied(std::unique_ptr<StagingBuffer> buffer, gex_Token_t token
                                                      std::move(finish)));
 }
 
-/// Begins to copy what has arrived to memory of `kind`, and calls `done(token, target)` with a copy
-/// of the token when it is there.
+/// Begins to copy what has arrived to memory of `kind`, and calls `delivered(token, done)` with a
+/// copy of the token when it is there.
 void deliver_staged(const MemoryKind& kind, std::byte* to, const void* payload, std::size_t size,
-                    gex_Token_t token, am::Wide target,
-                    void (*done)(gex_Token_t token, am::Wide target) noexcept) noexcept;
+                    gex_Token_t token, am::Wide done,
+                    void (*delivered)(gex_Token_t token, am::Wide done) noexcept) noexcept;
 
 /// Begins to copy memory of `kind`, and calls `send` with a copy of the token when the bytes are in
 /// the host's.
 void fetch_staged(const MemoryKind& kind, const std::byte* from, std::size_t size,
-                  gex_Token_t token, am::Wide target, am::Wide destination,
-                  void (*send)(gex_Token_t token, am::Wide target, am::Wide destination,
+                  gex_Token_t token, am::Wide done, am::Wide destination,
+                  void (*send)(gex_Token_t token, am::Wide done, am::Wide destination,
                                const std::byte* bytes, std::size_t size) noexcept) noexcept;
 
 }  // namespace gex::rma

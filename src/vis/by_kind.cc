@@ -32,12 +32,12 @@ bool has_planes(const Shape& shape) noexcept {
 }
 
 /// Begins to pack a region, or to unpack it, by copies that a transfer is made of.
-struct Packing {
+struct BegunCopies {
   const MemoryKind& kind;
   CompletionTarget done;
   bool to_region;
   std::byte* buffer;
-  std::uint32_t copies = 0;
+  std::uint32_t begun = 0;
 
   void piece(std::byte* at, std::size_t size) noexcept {
     if (to_region)
@@ -45,7 +45,7 @@ struct Packing {
     else
       kind.begin_copy(buffer, at, size, done, nullptr);
     buffer += size;
-    ++copies;
+    ++begun;
   }
   void rows(std::byte* first, std::ptrdiff_t stride, std::size_t count,
             std::size_t element) noexcept {
@@ -59,37 +59,38 @@ struct Packing {
     else
       kind.begin_copy_rows({buffer, element, first, apart, element, count}, done, nullptr);
     buffer += count * element;
-    ++copies;
+    ++begun;
   }
 };
 
-std::uint32_t pack(Packing packing, const StridedRegion& region, Cursor& cursor,
-                   std::size_t bytes) noexcept {
+std::uint32_t begin_copies(BegunCopies copies, const StridedRegion& region, Cursor& cursor,
+                           std::size_t bytes) noexcept {
   walk(
       region, cursor, bytes,
-      [&](std::byte* at, std::size_t size) noexcept { packing.piece(at, size); },
+      [&](std::byte* at, std::size_t size) noexcept { copies.piece(at, size); },
       [&](std::byte* first, std::ptrdiff_t stride, std::size_t count) noexcept {
-        packing.rows(first, stride, count, region.shape->element);
+        copies.rows(first, stride, count, region.shape->element);
       });
-  return packing.copies;
+  return copies.begun;
 }
 
-std::uint32_t pack(Packing packing, const BlockList& region, Cursor& cursor,
-                   std::size_t bytes) noexcept {
+std::uint32_t begin_copies(BegunCopies copies, const BlockList& region, Cursor& cursor,
+                           std::size_t bytes) noexcept {
   walk(region, cursor, bytes,
-       [&](std::byte* at, std::size_t size) noexcept { packing.piece(at, size); });
-  return packing.copies;
+       [&](std::byte* at, std::size_t size) noexcept { copies.piece(at, size); });
+  return copies.begun;
 }
 
-/// The buffer bytes are read only.
-Packing unpacking(const MemoryKind& kind, const std::byte* from, CompletionTarget done) noexcept {
+/// For copies to a region: the buffer is only read.
+BegunCopies to_region_from(const MemoryKind& kind, const std::byte* from,
+                           CompletionTarget done) noexcept {
   return {kind, done, /*to_region=*/true, const_cast<std::byte*>(from)};
 }
 
 }  // namespace
 
-Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to_end, std::byte* to,
-                              const std::byte* from, const CompletionTargets& targets) noexcept {
+Injected begin_copy_strided(const MemoryKind& kind, const Shape& shape, End to_end, std::byte* to,
+                            const std::byte* from, const CompletionTargets& targets) noexcept {
   const End from_end = other(to_end);
   const bool by_rows = has_rows(shape);
   const bool by_planes = by_rows && has_planes(shape);
@@ -119,9 +120,9 @@ Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to
   return {parts, /*source_in_use=*/true};
 }
 
-Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::ptrdiff_t to_shift,
-                            const BlockList& from, std::ptrdiff_t from_shift,
-                            const CompletionTargets& targets) noexcept {
+Injected begin_copy_lists(const MemoryKind& kind, const BlockList& to, std::ptrdiff_t to_shift,
+                          const BlockList& from, std::ptrdiff_t from_shift,
+                          const CompletionTargets& targets) noexcept {
   std::uint32_t parts = 0;
   Cursor out;
   Cursor in;
@@ -141,22 +142,22 @@ Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::pt
 
 std::uint32_t begin_gather(const MemoryKind& kind, const StridedRegion& region, Cursor& cursor,
                            std::size_t bytes, std::byte* to, CompletionTarget done) noexcept {
-  return pack({kind, done, /*to_region=*/false, to}, region, cursor, bytes);
+  return begin_copies({kind, done, /*to_region=*/false, to}, region, cursor, bytes);
 }
 std::uint32_t begin_gather(const MemoryKind& kind, const BlockList& region, Cursor& cursor,
                            std::size_t bytes, std::byte* to, CompletionTarget done) noexcept {
-  return pack({kind, done, /*to_region=*/false, to}, region, cursor, bytes);
+  return begin_copies({kind, done, /*to_region=*/false, to}, region, cursor, bytes);
 }
 
 std::uint32_t begin_scatter(const MemoryKind& kind, const StridedRegion& region, Cursor& cursor,
                             std::size_t bytes, const std::byte* from,
                             CompletionTarget done) noexcept {
-  return pack(unpacking(kind, from, done), region, cursor, bytes);
+  return begin_copies(to_region_from(kind, from, done), region, cursor, bytes);
 }
 std::uint32_t begin_scatter(const MemoryKind& kind, const BlockList& region, Cursor& cursor,
                             std::size_t bytes, const std::byte* from,
                             CompletionTarget done) noexcept {
-  return pack(unpacking(kind, from, done), region, cursor, bytes);
+  return begin_copies(to_region_from(kind, from, done), region, cursor, bytes);
 }
 
 }  // namespace gex::vis

@@ -1,8 +1,9 @@
 #pragma once
 // Non-contiguous put and get by the copies of a kind of memory, where a kind of this process's
-// reaches both sides (rma/by_kind.h): a copy of rows for the innermost loop of a strided transfer,
-// a copy for each piece of what lists name. None is waited for; those that begin together are
-// completed together. The ends of transfers that messages carry are packed and unpacked so, too.
+// reaches both sides (rma/by_kind.h): a copy of rows, or of planes of rows, for the one or two
+// innermost loops of a strided transfer, a copy for each piece of what lists name. None is waited
+// for; those that begin together are completed together. The ends of transfers that messages carry
+// are packed and unpacked so, too.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +16,13 @@
 namespace gex::vis {
 
 /// `to` and `from`: the first elements, where the kind reaches them.
-Injected copy_strided_by_kind(const MemoryKind& kind, const Shape& shape, End to_end, std::byte* to,
-                              const std::byte* from, const CompletionTargets& targets) noexcept;
+Injected begin_copy_strided(const MemoryKind& kind, const Shape& shape, End to_end, std::byte* to,
+                            const std::byte* from, const CompletionTargets& targets) noexcept;
 
 /// The shifts are added to the addresses.
-Injected copy_lists_by_kind(const MemoryKind& kind, const BlockList& to, std::ptrdiff_t to_shift,
-                            const BlockList& from, std::ptrdiff_t from_shift,
-                            const CompletionTargets& targets) noexcept;
+Injected begin_copy_lists(const MemoryKind& kind, const BlockList& to, std::ptrdiff_t to_shift,
+                          const BlockList& from, std::ptrdiff_t from_shift,
+                          const CompletionTargets& targets) noexcept;
 
 /// As `gather` and `scatter` (region_copy.h), where the region is memory of `kind`. Returns how
 /// many copies have begun, each of which completes `done` once.

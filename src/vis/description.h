@@ -2,8 +2,8 @@
 // How a part of a peer's region is described in a message, and how that is validated.
 //
 // A part of a strided region is a shape of as few dimensions as the part spans, a part of a list is
-// that piece of the list, neighbours joined. A message has room for its description and, where it
-// carries it, for the part's data.
+// that piece of the list, and if it is one of addresses with lengths, neighbors are joined. A
+// message has room for its description and, where it carries it, for the part's data.
 
 #include <cstddef>
 #include <cstdint>

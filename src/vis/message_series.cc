@@ -72,8 +72,8 @@ MessageSeries::~MessageSeries() {
 MessageSeries::DeferredMessages& MessageSeries::deferred() noexcept {
   if (deferred_ == nullptr) {
     deferred_ = std::make_unique<DeferredMessages>();
-    deferred_->jobrank = transfer_.range.peer.jobrank;
-    deferred_->endpoints = am::endpoints_of(transfer_.range.peer);
+    deferred_->jobrank = transfer_.resolved.peer.jobrank;
+    deferred_->endpoints = am::endpoints_of(transfer_.resolved.peer);
     deferred_->handler = internal_.handler();
     deferred_->arg_count = arg_count_;
   }
@@ -112,12 +112,12 @@ std::byte* MessageSeries::begin_deferred(std::size_t max_bytes) noexcept {
 std::byte* MessageSeries::begin(std::size_t max_bytes) noexcept {
   if (deferred_ != nullptr) return begin_deferred(max_bytes);
   message_ = am::prepare_request(
-      transfer_.range.peer, {.client_buffer = nullptr,
-                             .most_payload = max_bytes,
-                             .destination = nullptr,
-                             .is_long = false,
-                             .flags = transfer_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
-                             .arg_count = arg_count_});
+      transfer_.resolved.peer, {.client_buffer = nullptr,
+                                .most_payload = max_bytes,
+                                .destination = nullptr,
+                                .is_long = false,
+                                .flags = transfer_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
+                                .arg_count = arg_count_});
   if (message_ != GEX_AM_SRCDESC_NO_OP) return static_cast<std::byte*>(message_->address);
   return is_first_ ? nullptr : begin_deferred(max_bytes);
 }

@@ -38,7 +38,7 @@ constinit am::Internal get_message{"non-contiguous get"};
 constinit am::Internal data_message{"data of a non-contiguous get"};
 
 struct Put {
-  Wide target;
+  Wide done;
   std::uint32_t layout;
   std::uint32_t entries;
 };
@@ -52,7 +52,7 @@ static_assert(am::arguments_of<PutWithNotice> <= MessageSeries::max_args);
 
 /// The record of a get until its last reply: its own end, with a copy of the shape.
 struct PendingGet {
-  CompletionTarget target;
+  CompletionTarget done;
   const MemoryKind* kind;  ///< null: the host's
   /// One of the injector, and one for each pending part.
   std::atomic<std::uint32_t> references{1};
@@ -62,12 +62,12 @@ struct PendingGet {
 
   PendingGet(const StridedRegion& region, const MemoryKind* its_kind,
              CompletionTarget completed) noexcept
-      : target(completed), kind(its_kind), first(region.first) {
+      : done(completed), kind(its_kind), first(region.first) {
     copy_shape(shape, *region.shape);
   }
   PendingGet(const BlockList& region, const MemoryKind* its_kind,
              CompletionTarget completed) noexcept
-      : target(completed), kind(its_kind), list(region) {}
+      : done(completed), kind(its_kind), list(region) {}
 
   void unpack(Cursor cursor, std::size_t bytes, const std::byte* from) const noexcept {
     if (first != nullptr)
@@ -84,7 +84,7 @@ struct PendingGet {
   }
   /// A part has arrived, and is where it belongs.
   void complete_part() noexcept {
-    const CompletionTarget completed = target;
+    const CompletionTarget completed = done;
     release();
     complete(completed);
   }
@@ -119,7 +119,7 @@ void read_own(Described& part, gex_Token_t token, std::uint32_t layout, std::uin
 /// memory; null: the host's.
 const MemoryKind* require_own(const Described& part, gex_Token_t token, std::size_t bytes,
                               const char* what) noexcept {
-  const gex_Segment_t segment = rma::segment_of_target(token);
+  const gex_Segment_t segment = rma::segment_of_receiver(token);
   const auto in_segment = [segment](const std::byte* start, std::size_t size) noexcept {
     return segment != nullptr && segment->contains(start, size);
   };
@@ -156,9 +156,7 @@ void handle_put(gex_Token_t token, const Put& put, std::byte* payload, std::size
 void on_put(gex_Token_t token, const Put& put, void* payload, std::size_t size) noexcept {
   handle_put(
       token, put, static_cast<std::byte*>(payload), size,
-      [target = put.target](gex_Token_t later, std::size_t) noexcept {
-        rma::reply_done(later, target);
-      },
+      [done = put.done](gex_Token_t later, std::size_t) noexcept { rma::reply_done(later, done); },
       rma::Finisher::any);
 }
 
@@ -178,7 +176,7 @@ void on_put_with_notice(gex_Token_t token, const PutWithNotice& put, void* paylo
                      {put.number, put.total, static_cast<std::uint8_t>(put.handler_and_size),
                       noted.data(), notice_size},
                      bytes);
-        rma::reply_done(later, put.put.target);
+        rma::reply_done(later, put.put.done);
       },
       rma::Finisher::client);
 }
@@ -244,11 +242,11 @@ template <class Region>
 Injected put_by_messages(const NoncontiguousTransfer& transfer, const Region& remote,
                          const Region& local, const PeerCompletion& notice,
                          const CompletionTargets& targets) noexcept {
-  const MemoryKind* const kind = transfer.range.local_kind;
+  const MemoryKind* const kind = transfer.resolved.local_kind;
   const bool notifies = notice.is_set();
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
-  const std::size_t limit = am::max_medium(transfer.range.peer.jobrank) - notice_bytes;
+  const std::size_t limit = am::max_medium(transfer.resolved.peer.jobrank) - notice_bytes;
   const std::size_t max_description = max_description_bytes(remote);
   MessageSeries messages =
       notifies ? MessageSeries(transfer, put_with_notice_message, am::arguments_of<PutWithNotice>)
@@ -290,10 +288,10 @@ Injected put_by_messages(const NoncontiguousTransfer& transfer, const Region& re
 
 template <class Region>
 Injected get_by_messages(const NoncontiguousTransfer& transfer, const Region& remote,
-                         const Region& local, CompletionTarget target) noexcept {
-  const std::size_t limit = am::max_medium(transfer.range.peer.jobrank);
+                         const Region& local, CompletionTarget done) noexcept {
+  const std::size_t limit = am::max_medium(transfer.resolved.peer.jobrank);
   const std::size_t room = std::min(limit, max_description_bytes(remote));
-  auto* pending = new (std::nothrow) PendingGet(local, transfer.range.local_kind, target);
+  auto* pending = new (std::nothrow) PendingGet(local, transfer.resolved.local_kind, done);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");
   MessageSeries messages(transfer, get_message, am::arguments_of<Get>);
   Cursor at_remote;

@@ -23,7 +23,7 @@ namespace gex::vis {
 // `Region` is StridedRegion or BlockList.
 
 /// Injects a whole transfer, of more than 0 bytes. Returns the number of its parts, each of which
-/// completes its target when it is done; `not_injected` if the transfer is immediate and the first
+/// completes `done` when it is done; `not_injected` if the transfer is immediate and the first
 /// part found no room (message_series.h). A put's payload has been copied when this returns
 /// unless it comes from a device. A shape is copied; the lists of a get are read until it is done.
 template <class Region>
@@ -32,7 +32,7 @@ Injected put_by_messages(const NoncontiguousTransfer& transfer, const Region& re
                          const CompletionTargets& targets) noexcept;
 template <class Region>
 Injected get_by_messages(const NoncontiguousTransfer& transfer, const Region& remote,
-                         const Region& local, CompletionTarget target) noexcept;
+                         const Region& local, CompletionTarget done) noexcept;
 
 /// Start-up only.
 void start_messages();

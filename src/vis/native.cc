@@ -10,7 +10,6 @@
 #include "base/round_up.h"
 #include "core/process.h"
 #include "rma/injection.h"
-#include "vis/pieces.h"
 
 namespace gex::vis {
 
@@ -45,15 +44,15 @@ struct PieceInjection {
   bool flushed = false;
   std::uint32_t operations = 0;  ///< injected
 
-  PieceInjection(const NoncontiguousTransfer& resolved, const Region& remote_region,
+  PieceInjection(const NoncontiguousTransfer& whole, const Region& remote_region,
                  const Region& local_region, const CompletionTargets& completed) noexcept
-      : transfer(resolved),
+      : transfer(whole),
         targets(completed),
         remote(remote_region),
         local(local_region),
-        cut{limits(), resolved.bytes},
-        flushes(resolved.is_put && completed.local_done == nullptr &&
-                process().conduit->flush != nullptr && resolved.min_operations > 1) {}
+        cut{limits(), whole.bytes},
+        flushes(whole.is_put && completed.local_done == nullptr &&
+                process().conduit->flush != nullptr && whole.takes_several_operations) {}
 
   bool has_begun() const noexcept { return operations != 0; }
   bool is_whole() const noexcept { return cut.left == 0 && (flushed || !flushes); }
@@ -62,7 +61,7 @@ struct PieceInjection {
   bool inject_next() noexcept {
     const net::Conduit& conduit = *process().conduit;
     if (cut.left == 0) {
-      flushed = conduit.flush(transfer.range.peer.jobrank, targets.done) == net::sent;
+      flushed = conduit.flush(transfer.resolved.peer.jobrank, targets.done) == net::sent;
       return flushed;
     }
     Pieces pieces;
@@ -74,7 +73,8 @@ struct PieceInjection {
   }
 
   bool inject(const net::Conduit& conduit, const Pieces& pieces) const noexcept {
-    const net::Remote at{transfer.range.peer.jobrank, transfer.range.key, pieces.remote[0].address};
+    const net::Remote at{transfer.resolved.peer.jobrank, transfer.resolved.key,
+                         pieces.remote[0].address};
     void* const done = flushes ? nullptr : targets.done;
     if (pieces.remote_count == 1 && pieces.local_count == 1) {
       void* const data = pieces.local[0].data;
@@ -116,9 +116,8 @@ struct WithOwnShape final : rma::DeferredInjection<PieceInjection<Region>> {
 
 }  // namespace
 
-template <class Region>
-std::size_t min_operations(const Region& remote, const Region& local, std::size_t bytes) noexcept {
-  return count_operations(remote, local, {limits(), bytes});
+std::size_t min_native_operations(const PieceCounts& pieces, std::size_t bytes) noexcept {
+  return min_operations(pieces, limits(), bytes);
 }
 
 bool suits_network(std::size_t operations, std::size_t bytes, std::size_t message_bytes) noexcept {
@@ -134,9 +133,6 @@ Injected move_by_network(const NoncontiguousTransfer& transfer, const Region& re
   return {injection.parts(), /*source_in_use=*/transfer.is_put};
 }
 
-template std::size_t min_operations(const StridedRegion&, const StridedRegion&,
-                                    std::size_t) noexcept;
-template std::size_t min_operations(const BlockList&, const BlockList&, std::size_t) noexcept;
 template Injected move_by_network(const NoncontiguousTransfer&, const StridedRegion&,
                                   const StridedRegion&, const CompletionTargets&) noexcept;
 template Injected move_by_network(const NoncontiguousTransfer&, const BlockList&, const BlockList&,

@@ -5,12 +5,14 @@
 // The peer takes no part, and nothing is packed; but an operation moves no more pieces than the
 // network's limit, while a message packs as many as fit in its bytes. So a transfer goes this way
 // if that takes no more operations than there would be messages, replies included; GEX_VIS_PIECES
-// overrides that.
+// overrides that. Several puts of a transfer without local completion are completed together, by
+// the network's flush behind them, where it has one.
 
 #include <cstddef>
 
 #include "core/initiate.h"
 #include "vis/noncontiguous_transfer.h"
+#include "vis/pieces.h"
 #include "vis/region.h"
 
 namespace gex::vis {
@@ -18,8 +20,7 @@ namespace gex::vis {
 // `Region` is StridedRegion or BlockList.
 
 /// Lower bound of the operations of the network that a transfer of `bytes` takes.
-template <class Region>
-std::size_t min_operations(const Region& remote, const Region& local, std::size_t bytes) noexcept;
+std::size_t min_native_operations(const PieceCounts& pieces, std::size_t bytes) noexcept;
 
 /// Returns true if the network, which reaches the peer's memory, is to carry a transfer that takes
 /// it so many operations. `message_bytes`: how many one message would carry.

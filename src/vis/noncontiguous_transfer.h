@@ -9,15 +9,16 @@
 namespace gex::vis {
 
 struct NoncontiguousTransfer {
-  /// The ranges that it touches (rma/rma.h, resolve_ranges): `local` and `remote` are the lowest
-  /// bytes, and `size` is of the remote range, holes included. Never the data to move.
-  rma::ResolvedTransfer range;
+  /// Its peer and its way, of the ranges that it touches (rma/rma.h, resolve_ranges): `local` and
+  /// `remote` are the lowest bytes, and `size` is of the remote range, holes included. Never the
+  /// data to move.
+  rma::ResolvedTransfer resolved;
   std::size_t bytes;  ///< of data
   bool is_put;
-  bool immediate;                  ///< it must not wait for room
-  std::size_t min_operations = 0;  ///< Way::network: lower bound of those that it takes
+  bool immediate;                         ///< it must not wait for room
+  bool takes_several_operations = false;  ///< Way::network
 
-  Op op() const noexcept { return range.as(is_put ? OpKind::put : OpKind::get, bytes); }
+  Op op() const noexcept { return resolved.as(is_put ? OpKind::put : OpKind::get, bytes); }
 };
 
 }  // namespace gex::vis

@@ -15,6 +15,7 @@
 
 #include <gex/plugin/conduit.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/round_up.h"
@@ -60,14 +61,24 @@ Cut take_pieces(const Region& remote, const Region& local, const Cut& from,
 std::size_t count_pieces(const StridedRegion& region) noexcept;
 std::size_t count_pieces(const BlockList& region) noexcept;
 
-/// Lower bound of the operations that a transfer takes.
+/// Numbers of pieces of both ends if neither were cut.
+struct PieceCounts {
+  std::size_t remote;
+  std::size_t local;
+
+  bool is_contiguous() const noexcept { return remote == 1 && local == 1; }
+};
 template <class Region>
-std::size_t count_operations(const Region& remote, const Region& local, const Cut& whole) noexcept {
-  const std::size_t at_remote = quotient_up(count_pieces(remote), whole.limits.remote_pieces);
-  const std::size_t at_local = quotient_up(count_pieces(local), whole.limits.local_pieces);
-  const std::size_t by_size = quotient_up(whole.left, whole.limits.bytes);
-  return at_remote > at_local ? (at_remote > by_size ? at_remote : by_size)
-                              : (at_local > by_size ? at_local : by_size);
+PieceCounts count_pieces(const Region& remote, const Region& local) noexcept {
+  return {count_pieces(remote), count_pieces(local)};
+}
+
+/// Lower bound of the operations that a transfer of `bytes` takes.
+inline std::size_t min_operations(const PieceCounts& pieces, const PieceLimits& limits,
+                                  std::size_t bytes) noexcept {
+  return std::max<std::size_t>({quotient_up(pieces.remote, limits.remote_pieces),
+                                quotient_up(pieces.local, limits.local_pieces),
+                                quotient_up(bytes, limits.bytes)});
 }
 
 }  // namespace gex::vis

@@ -1,7 +1,7 @@
 #pragma once
 // One end of a transfer: a sequence of blocks of memory, strided or listed.
 //
-// Both kinds are walked with a cursor, from any block and any byte in it, so that a transfer can be
+// Both forms are walked with a cursor, from any block and any byte in it, so that a transfer can be
 // cut into messages that are packed and unpacked independently of one another.
 
 #include <gasnetex.h>

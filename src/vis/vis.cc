@@ -24,21 +24,17 @@ namespace gex::vis {
 
 namespace {
 
-bool is_put(const VisRequest& request) noexcept {
-  return request.direction == Direction::put;
-}
-
 /// Takes and disarms the notice that is armed for the operation.
 PeerCompletion take_notice(const VisRequest& request) noexcept {
   if (!is_armed()) [[likely]]
     return {};
-  if (checked() && !is_put(request))
+  if (checked() && !request.is_put())
     fatal("%s: a peer completion handler is armed, and there is none for gets",
           name_of(request.call));
   if (checked() && (request.flags & GEX_FLAG_IMMEDIATE) != 0)
     fatal("%s: GEX_FLAG_IMMEDIATE, but a peer completion handler is armed", name_of(request.call));
   const PeerCompletion notice = take_armed();
-  return is_put(request) ? notice : PeerCompletion{};
+  return request.is_put() ? notice : PeerCompletion{};
 }
 
 /// Ends an operation that was completed within its call.
@@ -138,9 +134,8 @@ struct StridedRegions {
   Injected begin_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
                          const CompletionTargets& targets) const noexcept {
     std::byte* const first = reached - remote_extent.start;
-    return is_put
-               ? copy_strided_by_kind(kind, *remote.shape, remote_end, first, local.first, targets)
-               : copy_strided_by_kind(kind, *remote.shape, local_end, local.first, first, targets);
+    return is_put ? begin_copy_strided(kind, *remote.shape, remote_end, first, local.first, targets)
+                  : begin_copy_strided(kind, *remote.shape, local_end, local.first, first, targets);
   }
 };
 
@@ -166,8 +161,8 @@ struct ListRegions {
   }
   Injected begin_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
                          const CompletionTargets& targets) const noexcept {
-    return is_put ? copy_lists_by_kind(kind, remote, shift_to(reached), local, 0, targets)
-                  : copy_lists_by_kind(kind, local, 0, remote, shift_to(reached), targets);
+    return is_put ? begin_copy_lists(kind, remote, shift_to(reached), local, 0, targets)
+                  : begin_copy_lists(kind, local, 0, remote, shift_to(reached), targets);
   }
 
  private:
@@ -183,22 +178,23 @@ struct ListRegions {
   return peer.segment().mapped_at(lowest, extent_bytes);
 }
 
-/// Decides the way of a transfer. It is that of a contiguous one of the whole ranges, but a notice
-/// travels with the messages that it waits for, and messages carry what the network would take more
-/// operations for, and what is in pieces on a device: `Conduit::put_pieces` takes those of the host
-/// only.
+/// Decides the way of a transfer, and if the network takes several operations for it. The way is
+/// that of a contiguous one of the whole ranges, but a notice travels with the messages that it
+/// waits for, and messages carry what the network would take more operations for, and what is in
+/// pieces on a device: `Conduit::put_pieces` takes those of the host only.
 template <class Regions>
 void narrow_way(NoncontiguousTransfer& transfer, const Regions& regions,
                 const PeerCompletion& notice) noexcept {
-  rma::Way& way = transfer.range.way;
+  rma::Way& way = transfer.resolved.way;
   if (way == rma::Way::copy) return;
   if (notice.is_set()) way = rma::Way::messages;
   if (way != rma::Way::network) return;
-  const bool in_pieces = count_pieces(regions.remote) != 1 || count_pieces(regions.local) != 1;
-  transfer.min_operations = min_operations(regions.remote, regions.local, transfer.bytes);
-  const std::size_t message_bytes = am::max_medium(transfer.range.peer.jobrank);
-  if ((in_pieces && transfer.range.local_kind != nullptr) ||
-      !suits_network(transfer.min_operations, transfer.bytes, message_bytes))
+  const PieceCounts pieces = count_pieces(regions.remote, regions.local);
+  const std::size_t operations = min_native_operations(pieces, transfer.bytes);
+  transfer.takes_several_operations = operations > 1;
+  const std::size_t message_bytes = am::max_medium(transfer.resolved.peer.jobrank);
+  if ((transfer.resolved.local_kind != nullptr && !pieces.is_contiguous()) ||
+      !suits_network(operations, transfer.bytes, message_bytes))
     way = rma::Way::messages;
 }
 
@@ -206,10 +202,10 @@ void narrow_way(NoncontiguousTransfer& transfer, const Regions& regions,
 template <class Regions>
 Injected inject_transfer(const NoncontiguousTransfer& transfer, const Regions& regions,
                          const PeerCompletion& notice, const CompletionTargets& targets) noexcept {
-  switch (transfer.range.way) {
+  switch (transfer.resolved.way) {
     case rma::Way::kind:
-      return regions.begin_by_kind(*transfer.range.kind, transfer.range.reached, transfer.is_put,
-                                   targets);
+      return regions.begin_by_kind(*transfer.resolved.kind, transfer.resolved.reached,
+                                   transfer.is_put, targets);
     case rma::Way::network:
       return move_by_network(transfer, regions.remote, regions.local, targets);
     case rma::Way::copy:  // done by `move_resolved`
@@ -229,15 +225,15 @@ template <class Regions>
   // checked mode does not let both come here.
   const bool immediate = (request.flags & GEX_FLAG_IMMEDIATE) != 0 && !notice.is_set();
   NoncontiguousTransfer transfer{
-      .range = rma::resolve_ranges(peer, regions.local_range(request.call), regions.remote_lowest,
-                                   regions.extent_bytes(), request.call),
+      .resolved = rma::resolve_ranges(peer, regions.local_range(request.call),
+                                      regions.remote_lowest, regions.extent_bytes(), request.call),
       .bytes = regions.bytes(),
-      .is_put = is_put(request),
+      .is_put = request.is_put(),
       .immediate = immediate};
   narrow_way(transfer, regions, notice);
-  rma::report(transfer.range, transfer.bytes);
-  if (transfer.range.way == rma::Way::copy) {
-    regions.copy(transfer.range.mapped, transfer.is_put);
+  rma::report(transfer.resolved, transfer.bytes);
+  if (transfer.resolved.way == rma::Way::copy) {
+    regions.copy(transfer.resolved.mapped, transfer.is_put);
     return done_at_once(peer, notice);
   }
   return initiate(request.form, transfer.op(), transfer.is_put ? ec_put : ec_get,
@@ -257,7 +253,7 @@ template <class Regions>
     mapped = find_mapped(peer, regions.remote_lowest, regions.extent_bytes());
   if (mapped == nullptr) [[unlikely]]
     return move_resolved(request, peer, notice, regions);
-  regions.copy(mapped, is_put(request));
+  regions.copy(mapped, request.is_put());
   return done_at_once(peer, notice);
 }
 
@@ -286,7 +282,7 @@ Initiated move_strided(const VisRequest& request, const StridedEnd& remote, cons
   const Target peer = resolve(request.tm, request.rank);
   // Loops follow the end that this processor writes, else the peer's: a neighbor's memory is mapped
   // as a rule.
-  if (!is_put(request) && shape.dims > 1 && process().neighborhood.contains(peer.jobrank))
+  if (!request.is_put() && shape.dims > 1 && process().neighborhood.contains(peer.jobrank))
     make_shape(shape, element, count, remote.strides, local.strides, levels, local_end);
 
   const Extent remote_extent = require_extent(shape, remote_end, request.call);

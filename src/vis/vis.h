@@ -4,24 +4,31 @@
 // The path of a strided put; that of a list has `lists` in the names, that of a get `get`:
 //
 //   gex_VIS_StridedPutNB  api/vis.cc        checks the arguments, and makes a VisRequest
-//   move_strided          vis.cc            `make_shape` (shape.h) finds the fewest loops
-//   move_regions          vis.cc            copies, where the peer's memory is mapped
+//   move_strided          vis.cc            `make_shape` (shape.h) finds the fewest loops;
+//                                           `take_notice`: the handler that is armed for the peer
+//   move_regions          vis.cc            where the peer's memory is mapped: `copy_strided`
+//                                           (packers.h), then `send_notice` (peer_completion.h)
 //   move_resolved         vis.cc            for all else, and if the call is observed or devices
-//                                           have memory: `resolve_ranges` (rma/rma.h) and
-//                                           `narrow_way` decide the way, which may be a copy, too
+//                                           have memory: `resolve_ranges` (rma/rma.h) by
+//                                           `choose_way` (rma/way.h), and `narrow_way` decide the
+//                                           way, which may be a copy, too
 //   initiate              core/initiate.h   makes the event, and counts the parts
 //   inject_transfer       vis.cc            gives it to what carries the bytes:
 //
-//   copy_strided_by_kind  by_kind.h         a device, whose copies reach both sides
-//   move_by_network       native.h          the network: pieces.h cuts both regions into operations
+//   begin_copy_strided    by_kind.h         a device, whose copies reach both sides
+//   move_by_network       native.h          the network: pieces.h cuts both regions into
+//   operations;
+//                                           `inject_all` (rma/injection.h) waits for room
 //   put_by_messages       messages.h        messages: description.h and region_copy.h pack a part
 //                                           (by_kind.h, if it is a device's), message_series.h
 //                                           sends it
 //   on_put                messages.cc       at the peer: checks and unpacks, in the handler or when
-//                                           a device's copies are done; `rma::reply_done` answers
+//                                           a device's copies are done; `note_arrival`, and
+//                                           `rma::reply_done` answers
 //
-// Each message is completed by that answer (rma/messages.h), each operation of the network by
-// `Host::complete`, each copy of a kind by the kind.
+// Each message is completed by that answer (rma/messages.h), each copy of a kind by the kind, each
+// operation of the network by `Host::complete`, or all puts of a transfer at once by the flush
+// behind them.
 //
 // `local` is the caller's region and `remote` that of the peer, for puts and gets alike, as in rma
 // and in conduits. The payload of a put by messages has been copied when its call returns, unless
@@ -39,14 +46,20 @@ namespace gex::vis {
 
 enum class Direction { put, get };
 
-/// A call requests this, besides the data.
-struct VisRequest {
-  gex_TM_t tm;
-  gex_Rank_t rank;
+/// A call: what it does with the data and how it completes.
+struct VisCall {
+  Call call;
   Direction direction;
   Form form;
+
+  bool is_put() const noexcept { return direction == Direction::put; }
+};
+
+/// A call requests this, besides the data.
+struct VisRequest : VisCall {
+  gex_TM_t tm;
+  gex_Rank_t rank;
   gex_Flags_t flags;
-  Call call;
 };
 
 /// One end of a strided transfer as the client gives it.

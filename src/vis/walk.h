@@ -2,7 +2,8 @@
 // Walks through a region of a transfer from a cursor on, in pieces that are contiguous and in rows
 // of whole elements.
 //
-//   walk(region, cursor, bytes, [&](std::byte* piece, std::size_t size) noexcept { ... });
+//   walk(list, cursor, bytes, [&](std::byte* piece, std::size_t size) noexcept { ... });
+//   walk(strided, cursor, bytes, fragment, rows);
 //
 // Reads and writes no memory of the region.
 

@@ -29,8 +29,9 @@ bool suits_network(std::size_t blocks, std::size_t each) {
     local.push_back(own_segment() + i * stride);
   }
   const std::size_t operations =
-      vis::min_operations(vis::BlockList(remote.data(), blocks, each),
-                          vis::BlockList(local.data(), blocks, each), blocks * each);
+      vis::min_native_operations(vis::count_pieces(vis::BlockList(remote.data(), blocks, each),
+                                                   vis::BlockList(local.data(), blocks, each)),
+                                 blocks * each);
   return vis::suits_network(operations, blocks * each, /*message_bytes=*/32 * 1024);
 }
 
