@@ -51,7 +51,7 @@ void Burst::seal(Peer& peer, Header& header, std::span<const iovec> rest) {
 
 void Burst::add(Peer& peer, Packet& packet, Header header, Time now) {
   const std::size_t size = packet.datagram_size();
-  if (size > peer.path) [[unlikely]] {
+  if (size > peer.path_bytes) [[unlikely]] {
     peer.unacknowledged.transmitted(packet, now);
     return add_fragments(peer, packet, header);
   }

@@ -43,7 +43,7 @@ class Burst {
 
   /// Datagrams that a packet of so many bytes takes.
   static std::size_t datagrams_of(const Peer& peer, std::size_t size) noexcept {
-    if (size <= peer.path) return 1;
+    if (size <= peer.path_bytes) return 1;
     return (size - sizeof(Header) + fragment_room(peer) - 1) / fragment_room(peer);
   }
 
@@ -80,7 +80,7 @@ class Burst {
   /// Adds a packet that is larger than the path carries, in fragments.
   void add_fragments(Peer& peer, const Packet& packet, const Header& header);
   static std::size_t fragment_room(const Peer& peer) noexcept {
-    return (peer.path - front_size) / fragment_unit * fragment_unit;
+    return (peer.path_bytes - front_size) / fragment_unit * fragment_unit;
   }
   /// A datagram of its own, with the bytes that follow its header.
   void add_alone(Peer& peer, Header& header, std::byte* bytes, std::size_t rest_size);

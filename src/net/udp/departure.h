@@ -1,5 +1,6 @@
 #pragma once
-// Decides whether a packet may leave, in one place for what is sent first and again.
+// Decides whether a packet may leave, in one place for what is sent first and again, but for the
+// repeat after a timeout (Sender::find_overdue).
 //
 // What may be in flight is bounded by the peer's window, by Congestion and Pacing, and by the
 // sequence numbers that a receiver keeps apart. With nothing in flight one packet always may, as
@@ -27,7 +28,7 @@ enum class Departure : std::uint8_t {
 
 /// After so long a peer that takes no requests is asked again whether there is room: its own report
 /// of that may be lost.
-inline Time probe_interval(const Peer& peer) noexcept {
+inline Time ask_again_interval(const Peer& peer) noexcept {
   constexpr Time longest = 400'000'000;
   return std::min(4 * peer.round_trip.timeout(), longest);
 }
@@ -38,7 +39,7 @@ inline Departure departure_of(Peer& peer, Traffic traffic, bool is_new, std::siz
                               Time now) noexcept {
   const bool asks_again = traffic == Traffic::requests && peer.refuses_requests;
   // A new one asks only where none that was refused is there to be sent again.
-  if (asks_again && (now < peer.probe_at || (is_new && !peer.unacknowledged.empty())))
+  if (asks_again && (now < peer.ask_again_at || (is_new && !peer.unacknowledged.empty())))
     return Departure::requests_refused;
   if (const std::size_t in_flight = peer.unacknowledged.in_flight(); in_flight != 0) {
     if (!peer.pacing.may_send(in_flight)) return Departure::pacing;
@@ -53,7 +54,7 @@ inline Departure departure_of(Peer& peer, Traffic traffic, bool is_new, std::siz
     peer.congestion.filled();
     return Departure::sequence_numbers;
   }
-  if (asks_again) peer.probe_at = now + probe_interval(peer);
+  if (asks_again) peer.ask_again_at = now + ask_again_interval(peer);
   return Departure::allowed;
 }
 

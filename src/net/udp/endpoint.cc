@@ -90,7 +90,7 @@ SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const P
           settings_.max_message);
   const OptionalGuard guard(lock_, threaded_);
   now = advance_clock(now);
-  Peer& peer = this->peer(rank);
+  Peer& peer = peer_of(rank);
   const std::size_t bytes = packer_.add_message(channel, peer, pieces, size);
   if (bytes != 0) sender_.added(peer, bytes, now);
   sender_.hand_over();
@@ -100,7 +100,7 @@ SendResult Endpoint::send(Channel channel, std::uint32_t rank, std::span<const P
 void* Endpoint::buffer(Channel channel, std::uint32_t rank, std::size_t size) {
   if (rank >= peers_.ranks() || rank == host_.rank) return nullptr;
   const OptionalGuard guard(lock_, threaded_);
-  return packer_.build(channel, peer(rank), size);
+  return packer_.build(channel, peer_of(rank), size);
 }
 
 void Endpoint::release(void* payload) {
@@ -108,14 +108,14 @@ void Endpoint::release(void* payload) {
   Packet* const packet = packer_.built_at(payload);
   if (packet == nullptr)
     fatal(host_, "udp: release of %p, which is not a buffer of rank %u", payload, host_.rank);
-  packer_.cancel_building(peer(packet->built_for), *packet);
+  packer_.cancel_building(peer_of(packet->built_for), *packet);
 }
 
 SendResult Endpoint::put(const Remote& remote, const void* local, std::size_t size, void* done,
                          void* local_done, Time now) {
   const OptionalGuard guard(lock_, threaded_);
   now = advance_clock(now);
-  Peer& peer = this->peer(remote.peer);
+  Peer& peer = peer_of(remote.peer);
   Stream* const put = one_sided_.begin_put(remote, local, size, done, local_done);
   if (put == nullptr) return would_block;
   if (is_copied(peer, size)) {
@@ -138,7 +138,7 @@ SendResult Endpoint::get(const Remote& remote, void* local, std::size_t size, vo
                          Time now) {
   const OptionalGuard guard(lock_, threaded_);
   now = advance_clock(now);
-  Peer& peer = this->peer(remote.peer);
+  Peer& peer = peer_of(remote.peer);
   if (!one_sided_.may_get()) return would_block;
   const GetDetails get = one_sided_.begin_get(remote, local, size, done);
   const std::size_t bytes = packer_.add_get(peer, get);
@@ -174,8 +174,8 @@ std::size_t Endpoint::deliver(std::uint32_t channels, std::size_t max) {
     for (; waiting[channel] != 0 && delivered < max && arrivals.count() != 0; --waiting[channel]) {
       // A request is answered with a reply for which there must be packets. There always are but
       // for replies whose acknowledgements were lost: these come again.
-      if (channel == request_channel && !packer_.has_room_for_reply(peer(arrivals.front().source)))
-          [[unlikely]] {
+      if (channel == request_channel &&
+          !packer_.has_room_for_reply(peer_of(arrivals.front().source))) [[unlikely]] {
         lacks_packets_ = true;
         break;
       }

@@ -209,7 +209,7 @@ class Endpoint {
   // With the lock held.
 
   /// The peer, made if it was silent so far.
-  Peer& peer(std::uint32_t rank) { return peers_.find_or_make(rank); }
+  Peer& peer_of(std::uint32_t rank) { return peers_.find_or_make(rank); }
   std::size_t deliver(std::uint32_t channels, std::size_t max);
 
   const Host& host_;

@@ -39,9 +39,9 @@ Slabs::Limits slab_limits(const EndpointSettings& settings, std::size_t peers,
                           std::uint32_t max_parts) {
   const auto total = static_cast<std::uint32_t>(total_depth_of(settings, peers));
   Slabs::Limits limits;
-  constexpr auto requests = static_cast<std::size_t>(Traffic::requests);
-  constexpr auto replies = static_cast<std::size_t>(Traffic::replies);
-  constexpr auto one_sided = static_cast<std::size_t>(Traffic::one_sided);
+  constexpr auto requests = at(Traffic::requests);
+  constexpr auto replies = at(Traffic::replies);
+  constexpr auto one_sided = at(Traffic::one_sided);
   limits.peer[requests] = settings.depth * max_parts;
   limits.total[requests] = total * max_parts;
   // A reply may have been handled, and the next request it made room for have arrived, before its
@@ -66,7 +66,7 @@ Packer::Packer(const PeerBounds& bounds, std::size_t ranks, const EndpointSettin
 std::size_t Packer::add_message(Channel channel, Peer& peer, std::span<const Piece> pieces,
                                 std::size_t size) {
   Packet* const built = pieces.empty() ? nullptr : built_at(pieces.back().data);
-  if (sizeof(Header) + record_size(size) > peer.datagram) {
+  if (sizeof(Header) + record_size(size) > peer.message_datagram) {
     const std::size_t bytes = add_parts(channel, peer, pieces, size);
     if (built != nullptr && bytes != 0) cancel_building(peer, *built);
     return bytes;
@@ -91,14 +91,14 @@ std::size_t Packer::add_built(Channel channel, Peer& peer, Packet& packet,
   gather(begin_record(packet, static_cast<RecordKind>(channel), size),
          pieces.first(pieces.size() - 1));
   close(peer, packet.traffic);
-  peer.ready[static_cast<std::size_t>(packet.traffic)].push(&packet);
+  peer.ready[at(packet.traffic)].push(&packet);
   return record_size(size);
 }
 
 std::size_t Packer::add_parts(Channel channel, Peer& peer, std::span<const Piece> pieces,
                               std::size_t size) {
   const auto traffic = static_cast<Traffic>(channel);
-  const std::size_t room = peer.datagram - front_size;
+  const std::size_t room = peer.message_datagram - front_size;
   const std::size_t parts = (size + room - 1) / room;
   if (slabs_.left(peer, traffic) < parts) return 0;
   close(peer, traffic);
@@ -124,30 +124,30 @@ std::size_t Packer::add_parts(Channel channel, Peer& peer, std::span<const Piece
       taken = 0;
     }
     details.offset += static_cast<std::uint32_t>(bytes);
-    peer.ready[static_cast<std::size_t>(traffic)].push(packet);
+    peer.ready[at(traffic)].push(packet);
   }
   return parts * front_size + size;
 }
 
 Packet* Packer::room_for_record(Peer& peer, Traffic traffic, std::size_t size) {
-  Packet*& open = peer.open[static_cast<std::size_t>(traffic)];
-  const std::size_t max = std::min<std::size_t>(peer.datagram, peer.max_share());
+  Packet*& open = peer.open[at(traffic)];
+  const std::size_t max = std::min<std::size_t>(peer.message_datagram, peer.max_share());
   if (open != nullptr && open->size + size > max) close(peer, traffic);
   if (open == nullptr) open = slabs_.take(peer, traffic);
   return open;
 }
 
 void Packer::close(Peer& peer, Traffic traffic) {
-  Packet*& open = peer.open[static_cast<std::size_t>(traffic)];
+  Packet*& open = peer.open[at(traffic)];
   if (open == nullptr) return;
-  peer.ready[static_cast<std::size_t>(traffic)].push(open);
+  peer.ready[at(traffic)].push(open);
   open = nullptr;
 }
 
 void* Packer::build(Channel channel, Peer& peer, std::size_t size) {
   const std::size_t message = Packet::built_front + size;
   if (size < least_built || message > max_message_ ||
-      sizeof(Header) + record_size(message) > peer.datagram)
+      sizeof(Header) + record_size(message) > peer.message_datagram)
     return nullptr;
   Packet* const packet = slabs_.take_for_building(peer, peer.rank, static_cast<Traffic>(channel));
   return packet == nullptr ? nullptr : packet->built();

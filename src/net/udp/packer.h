@@ -38,7 +38,7 @@ inline std::byte* begin_record(Packet& packet, RecordKind kind, std::size_t size
 /// other records; else they are sent from where they are.
 inline bool is_copied(const Peer& peer, std::size_t size) noexcept {
   constexpr std::size_t copy_limit = 4096;
-  return size <= copy_limit && front_size + padded(size) <= peer.datagram;
+  return size <= copy_limit && front_size + padded(size) <= peer.message_datagram;
 }
 
 class Packer {

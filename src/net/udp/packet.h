@@ -33,6 +33,10 @@ enum class Traffic : std::uint8_t {
   one_sided = 2
 };
 inline constexpr std::size_t traffic_kinds = 3;
+/// Where an array that has something for each kind has it.
+constexpr std::size_t at(Traffic traffic) noexcept {
+  return static_cast<std::size_t>(traffic);
+}
 
 struct alignas(cache_line) Packet {
   Packet* next = nullptr;  ///< in the list that it is in
@@ -50,11 +54,11 @@ struct alignas(cache_line) Packet {
   };
   std::uint32_t charge = 0;  ///< what the receiver's kernel takes for it
   Traffic traffic = Traffic::requests;
-  std::uint8_t transmissions = 0;  ///< how often; stops at 255
-  bool lost = false;               ///< to be sent again
-  bool is_probe = false;           ///< see unacknowledged.h
-  bool acknowledge_now = false;    ///< the flag of its header
-  bool is_slab = false;            ///< of Slabs; else Sender's, of a stream
+  std::uint8_t transmissions = 0;   ///< how often; stops at 255
+  bool lost = false;                ///< to be sent again
+  bool is_repeated_latest = false;  ///< see unacknowledged.h
+  bool acknowledge_now = false;     ///< the flag of its header
+  bool is_slab = false;             ///< of Slabs; else Sender's, of a stream
   /// Bytes before the header, a multiple of 16: of a message whose payload was built in here first.
   std::uint16_t front = 0;
 

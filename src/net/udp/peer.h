@@ -52,12 +52,12 @@ struct Peer {
   SipKey key_to{};            ///< of what goes there
   SipKey key_from{};          ///< of what comes from there
   PathSearch search;
-  std::uint64_t searched_at = 0;     ///< `sent_number` when it last did something
-  std::uint32_t path = ~0U;          ///< bytes of the largest datagram that the way carries
-  std::uint32_t least_datagram = 0;  ///< for which messages are built, if the way carries less
-  std::uint32_t max_datagram = 0;    ///< for which there is room
-  std::uint32_t datagram = 0;        ///< bytes of the largest one with messages
-  std::uint32_t stream_payload = 0;  ///< bytes of payload in a datagram of a stream
+  std::uint64_t searched_at = 0;       ///< `sent_number` when it last did something
+  std::uint32_t path_bytes = ~0U;      ///< of the largest datagram that the way carries
+  std::uint32_t least_datagram = 0;    ///< for which messages are built, if the way carries less
+  std::uint32_t max_datagram = 0;      ///< for which there is room
+  std::uint32_t message_datagram = 0;  ///< bytes of the largest one with messages
+  std::uint32_t stream_payload = 0;    ///< bytes of payload in a datagram of a stream
 
   // State of what goes to the peer.
   std::uint64_t sent_number = 0;  ///< of the last datagram
@@ -76,9 +76,9 @@ struct Peer {
   Time granted_at = 0;
   std::uint32_t highest_ack = 0;      ///< `next_expected` of the newest header that came from there
   Time unheard_since = 0;             ///< the first timeout, if nothing was ever acknowledged
-  Time progressed_at = 0;             ///< when something was acknowledged, or first sent, or probed
+  Time progressed_at = 0;             ///< when something was acknowledged, first sent, or repeated
   bool refuses_requests = false;      ///< as its newest header reports
-  Time probe_at = 0;                  ///< when to try a request although it refuses them
+  Time ask_again_at = 0;              ///< when to try a request although it refuses them
   std::uint32_t next_number[2] = {};  ///< of messages that are sent in parts
 
   // State of what comes from the peer.
@@ -109,12 +109,12 @@ struct Peer {
   std::size_t max_share() const noexcept { return window / 2; }
   /// Packets to there are as large as the way is found to carry now.
   void use_path() noexcept {
-    if (search.size() != 0) path = search.size();
-    datagram = std::clamp<std::uint32_t>(path & ~15U, least_datagram,
-                                         std::max(least_datagram, max_datagram));
+    if (search.size() != 0) path_bytes = search.size();
+    message_datagram = std::clamp<std::uint32_t>(path_bytes & ~15U, least_datagram,
+                                                 std::max(least_datagram, max_datagram));
     // A large payload is whole cache lines, so that copies are aligned alike.
     const std::uint32_t payload =
-        path > front_size ? path - static_cast<std::uint32_t>(front_size) : 0;
+        path_bytes > front_size ? path_bytes - static_cast<std::uint32_t>(front_size) : 0;
     stream_payload = payload > 8192 ? payload & ~63U : payload;
   }
   bool has_queued() const noexcept {

@@ -17,10 +17,10 @@ Peer& Peers::make(std::uint32_t rank) {
   peer.max_datagram = static_cast<std::uint32_t>(std::min(room, from.datagram & ~std::size_t{15}));
   peer.least_datagram =
       static_cast<std::uint32_t>(std::min(room, narrow_datagram(from) & ~std::size_t{15}));
-  peer.path = static_cast<std::uint32_t>(from.datagram);
+  peer.path_bytes = static_cast<std::uint32_t>(from.datagram);
   if (from.path.least != 0) {
     peer.search = PathSearch(from.path);
-    peer.path = from.path.start;
+    peer.path_bytes = from.path.start;
   }
   peer.use_path();
   peer.window = peer.first_window = from.first_window;

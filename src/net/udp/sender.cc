@@ -44,10 +44,6 @@ constexpr Time short_wait = 100'000;
 constexpr std::size_t max_payload = 65536;
 alignas(cache_line) constexpr std::array<std::byte, max_payload> nothing{};
 
-constexpr std::size_t at(Traffic traffic) noexcept {
-  return static_cast<std::size_t>(traffic);
-}
-
 /// Makes a packet of the next `bytes` of a stream, which stay where they are.
 void cut_into(Packet& packet, Stream& stream, std::size_t bytes) noexcept {
   std::byte* const record = packet.bytes() + sizeof(Header);
@@ -197,10 +193,10 @@ void Sender::add_to_burst(Peer& peer, Packet& packet, Time now) {
 }
 
 std::uint32_t Sender::charge_of(const Peer& peer, std::size_t size) const noexcept {
-  if (size <= peer.path) [[likely]]
+  if (size <= peer.path_bytes) [[likely]]
     return static_cast<std::uint32_t>(endpoint_.socket.charge(size));
   return static_cast<std::uint32_t>(Burst::datagrams_of(peer, size) *
-                                    endpoint_.socket.charge(peer.path));
+                                    endpoint_.socket.charge(peer.path_bytes));
 }
 
 void Sender::start_timer(Peer& peer, Time now) {
@@ -219,7 +215,7 @@ void Sender::take_header(Peer& peer, const Header& header, bool waited, bool is_
     peer.window = std::size_t{header.window} * window_unit;
     peer.granted_at = now;
     const bool refuses = (header.flags & no_requests) != 0;
-    if (refuses && !peer.refuses_requests) peer.probe_at = now + probe_interval(peer);
+    if (refuses && !peer.refuses_requests) peer.ask_again_at = now + ask_again_interval(peer);
     peer.refuses_requests = refuses;
     // They were not accepted, or will be acknowledged; what else is sent must not wait for them.
     if (refuses)
@@ -322,7 +318,7 @@ void Sender::find_overdue(Time now) {
         peer.congestion.timed_out(peer.round_trip.timeouts_in_a_row());
         if (peer.round_trip.timeouts_in_a_row() > suspect_timeouts)
           endpoint_.paths.suspect(peer, packet->datagram_size(), now);
-        peer.unacknowledged.make_probe(*packet);
+        peer.unacknowledged.repeat_latest(*packet);
         packet->charge = charge_of(peer, packet->datagram_size());
         add_to_burst(peer, *packet, now);
       }
@@ -370,7 +366,7 @@ Time Sender::resumes_at(const Peer& peer, Time now) noexcept {
   if (!peer.pacing.may_send(peer.unacknowledged.in_flight() + 1))
     at = std::min(at, peer.pacing.opens_at(peer.send_window(), peer.round_trip.mean(), now));
   // One that is due leaves once what is in flight is acknowledged.
-  if (peer.refuses_requests && peer.probe_at > now) at = std::min(at, peer.probe_at);
+  if (peer.refuses_requests && peer.ask_again_at > now) at = std::min(at, peer.ask_again_at);
   return at;
 }
 

@@ -37,13 +37,13 @@ class Slabs {
 
   /// So many may be taken.
   std::uint32_t left(const Peer& peer, Traffic traffic) const noexcept {
-    const auto kind = static_cast<std::size_t>(traffic);
+    const auto kind = at(traffic);
     GEX_ASSERT(peer.held[kind] <= limits_.peer[kind] && taken_[kind] <= limits_.total[kind]);
     return std::min(limits_.peer[kind] - peer.held[kind], limits_.total[kind] - taken_[kind]);
   }
   /// With room for a header at its beginning; null: none is left.
   Packet* take(Peer& peer, Traffic traffic) noexcept {
-    const auto kind = static_cast<std::size_t>(traffic);
+    const auto kind = at(traffic);
     if (left(peer, traffic) == 0) return nullptr;
     Packet* const packet = pool_.take();
     if (packet == nullptr) return nullptr;
@@ -54,7 +54,7 @@ class Slabs {
     return packet;
   }
   void give_back(Peer& peer, Packet& packet) noexcept {
-    const auto kind = static_cast<std::size_t>(packet.traffic);
+    const auto kind = at(packet.traffic);
     GEX_ASSERT(peer.held[kind] != 0 && taken_[kind] != 0);
     --peer.held[kind];
     --taken_[kind];

@@ -3,9 +3,9 @@
 //
 // Every transmission has a number. A packet is lost when one that was sent three transmissions
 // after it, or more, has been acknowledged: also a repeated one. When nothing has been acknowledged
-// for long, the latest is sent again as a probe: once either copy has been acknowledged, what was
-// sent before the first and has not arrived is lost. It keeps its number: where the wait was only
-// too short, the acknowledgement is the first copy's, and what was sent behind that is not lost.
+// for long, the latest is repeated: once either copy has been acknowledged, what was sent before
+// the first and has not arrived is lost. It keeps its number: where the wait was only too short,
+// the acknowledgement is the first copy's, and what was sent behind that is not lost.
 //
 // Thread rules: one thread at a time.
 
@@ -46,7 +46,9 @@ class Unacknowledged {
     if (packet.lost) --lost_;
     packet.lost = false;
     packet.sent_at = now;
-    if (packet.is_probe) {
+    if (packet.is_repeated_latest) {
+      // Enough to show that an acknowledgement may be of either copy, which makes it no sample of
+      // the round trip. Further repeats are counted as timeouts in a row.
       if (packet.transmissions == 1) packet.transmissions = 2;
       in_flight_ += packet.charge;
       return;
@@ -59,7 +61,7 @@ class Unacknowledged {
     if (packet.lost) return;
     GEX_ASSERT(in_flight_ >= packet.charge);
     packet.lost = true;
-    packet.is_probe = false;
+    packet.is_repeated_latest = false;
     ++lost_;
     in_flight_ -= packet.charge;
   }
@@ -71,10 +73,10 @@ class Unacknowledged {
     mark_lost(*packet);
     return true;
   }
-  /// It is about to be sent as a probe. Requires that it is not lost.
-  void make_probe(Packet& packet) noexcept {
+  /// It is `latest()`, and about to be repeated. Requires that it is not lost.
+  void repeat_latest(Packet& packet) noexcept {
     GEX_ASSERT(!packet.lost && in_flight_ >= packet.charge);
-    packet.is_probe = true;
+    packet.is_repeated_latest = true;
     in_flight_ -= packet.charge;
   }
   /// The last that was sent of those that are not lost, or null.
@@ -101,22 +103,21 @@ class Unacknowledged {
 
   /// Takes the acknowledgements of a header: `next_expected`, and bits of what was received behind
   /// that and `skipped` more. Calls `done(packet)` for each that has arrived, which takes it over.
-  /// False: it cannot be.
+  /// Ignores those that cannot be.
   template <class Done>
-  bool acknowledge(std::uint32_t next_expected, std::uint32_t bits, std::uint32_t skipped,
+  void acknowledge(std::uint32_t next_expected, std::uint32_t bits, std::uint32_t skipped,
                    Done done) {
-    if (next_expected - first_ > next_ - first_) return false;
+    if (next_expected - first_ > next_ - first_) return;
     for (std::uint32_t sequence = first_; sequence != next_expected; ++sequence)
       if (!take(sequence, done)) --ahead_;
     first_ = next_expected;
     for (std::uint32_t sequence = next_expected + 1 + skipped; bits != 0; bits >>= 1, ++sequence)
       if ((bits & 1) != 0 && sequence - first_ < next_ - first_ && take(sequence, done)) ++ahead_;
-    return true;
   }
 
-  /// Marks what must be lost by now; calls `lost(packet)` for each.
-  template <class Lost>
-  void find_lost(Lost found) {
+  /// Marks what must be lost by now; calls `found(packet)` for each.
+  template <class Found>
+  void find_lost(Found found) {
     const Packet* first = oldest();
     if (first == nullptr || latest_acknowledged_ < reordering) return;
     for (std::uint32_t sequence = first_; sequence != next_; ++sequence) {
@@ -165,8 +166,8 @@ class Unacknowledged {
       --lost_;
     else
       in_flight_ -= packet->charge;
-    latest_acknowledged_ =
-        std::max(latest_acknowledged_, packet->transmission + (packet->is_probe ? reordering : 0));
+    latest_acknowledged_ = std::max(
+        latest_acknowledged_, packet->transmission + (packet->is_repeated_latest ? reordering : 0));
     done(*packet);
     return true;
   }

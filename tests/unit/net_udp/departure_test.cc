@@ -33,9 +33,9 @@ class Departures : public testing::Test {
     peer_.unacknowledged.add(packet);
     peer_.unacknowledged.transmitted(packet, now);
   }
-  void refuse_requests(Time probe_at) {
+  void refuse_requests(Time ask_again_at) {
     peer_.refuses_requests = true;
-    peer_.probe_at = probe_at;
+    peer_.ask_again_at = ask_again_at;
   }
   Departure again(Traffic traffic) { return departure_of(peer_, traffic, false, charge, now); }
   Departure anew(Traffic traffic) { return departure_of(peer_, traffic, true, charge, now); }
@@ -114,7 +114,7 @@ TEST_F(Departures, APeerThatRefusesRequestsIsAskedAgainByOneThatItRefused) {
   EXPECT_EQ(anew(Traffic::requests), Departure::requests_refused)
       << "others are there to be sent again";
   EXPECT_EQ(again(Traffic::requests), Departure::allowed);
-  EXPECT_GT(peer_.probe_at, now) << "one at a time asks";
+  EXPECT_GT(peer_.ask_again_at, now) << "one at a time asks";
   EXPECT_EQ(again(Traffic::requests), Departure::requests_refused);
 }
 
@@ -122,14 +122,14 @@ TEST_F(Departures, ARequestThatTheWindowHoldsHasNotAsked) {
   refuse_requests(now);
   peer_.window = charge;
   EXPECT_EQ(again(Traffic::requests), Departure::peer_window);
-  EXPECT_EQ(peer_.probe_at, now);
+  EXPECT_EQ(peer_.ask_again_at, now);
 }
 
 TEST(Departure, OneMayAlwaysBeInFlight) {
   Peer peer;
   EXPECT_EQ(departure_of(peer, Traffic::requests, true, charge, now), Departure::allowed);
   peer.refuses_requests = true;
-  peer.probe_at = now;
+  peer.ask_again_at = now;
   EXPECT_EQ(departure_of(peer, Traffic::requests, true, charge, now), Departure::allowed);
 }
 

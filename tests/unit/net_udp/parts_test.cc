@@ -158,7 +158,7 @@ class PackerTest : public testing::Test {
  protected:
   PackerTest() {
     peer.rank = 1;
-    peer.datagram = 4096;
+    peer.message_datagram = 4096;
     peer.window = std::size_t{1} << 20;
   }
   static EndpointSettings settings() {
@@ -172,10 +172,8 @@ class PackerTest : public testing::Test {
     const Piece piece{bytes.data(), bytes.size()};
     return packer.add_message(request_channel, peer, {&piece, 1}, size);
   }
-  std::uint32_t ready() const {
-    return peer.ready[static_cast<std::size_t>(Traffic::requests)].count();
-  }
-  Packet* open() const { return peer.open[static_cast<std::size_t>(Traffic::requests)]; }
+  std::uint32_t ready() const { return peer.ready[at(Traffic::requests)].count(); }
+  Packet* open() const { return peer.open[at(Traffic::requests)]; }
 
   static std::vector<PeerSettings> all() {
     std::vector<PeerSettings> peers(2);
@@ -218,7 +216,7 @@ TEST_F(PackerTest, APayloadIsSentFromWhereItWasBuilt) {
   const Piece pieces[] = {{header.data(), header.size()}, {payload, 3000}};
   EXPECT_EQ(packer.add_message(request_channel, peer, pieces, 3032), record_size(3032));
   ASSERT_EQ(ready(), 1U);
-  const Packet& packet = *peer.ready[static_cast<std::size_t>(Traffic::requests)].first();
+  const Packet& packet = *peer.ready[at(Traffic::requests)].first();
   const std::byte* const message = packet.bytes() + sizeof(Header) + sizeof(Record);
   EXPECT_EQ(message + 32, payload);
   EXPECT_EQ(std::memcmp(message, header.data(), header.size()), 0);
