@@ -3,10 +3,10 @@
 // No other file distinguishes the forms.
 //
 // An operation has one or more parts. Its `inject` function gives them to whatever carries them:
-// each part adds one to `CompletionTargets::done` when it is complete and, if the source of a put
-// is in use after `inject` has returned, one to `CompletionTargets::local_done` when it is not any
-// more. `inject` may wait for room, polling; it returns how many parts there are, or that nothing
-// was injected, which only an immediate operation may.
+// each part adds one to `CompletionTargets::done` when it is complete and, if `inject` reports so
+// (`Injected::completes_local_done`), one to `CompletionTargets::local_done` when its source is not
+// in use any more, perhaps before `inject` returns. `inject` may wait for room, polling; it returns
+// how many parts there are, or that nothing was injected, which only an immediate operation may.
 //
 // What completes inside its call, as a copy to mapped memory does, is not initiated: it touches no
 // counter and has no event. What is initiated is described by an Op (core/op.h), for reports of
@@ -35,8 +35,8 @@ struct CompletionTargets {
 
 /// Injecting an operation has this result.
 struct Injected {
-  std::uint32_t parts;         ///< 0: nothing was injected
-  bool source_in_use = false;  ///< as many parts complete `local_done` when the source is free
+  std::uint32_t parts;                ///< 0: nothing was injected
+  bool completes_local_done = false;  ///< each part does, perhaps already; else the source is free
 };
 inline constexpr Injected not_injected{0};
 
@@ -54,7 +54,8 @@ enum class Form : std::uint8_t { blocking, implicit, with_event };
 struct Initiated {
   bool refused = false;                   ///< nothing was injected
   gex_Event_t event = GEX_EVENT_INVALID;  ///< with_event: until it is complete
-  bool source_in_use = false;             ///< leaf: the leaf is not complete yet
+  /// leaf: parts of the injection complete the leaf, perhaps already; else it is complete.
+  bool completes_local_done = false;
 
   /// Calls that return an event return this.
   gex_Event_t event_or_no_op() const noexcept { return refused ? GEX_EVENT_NO_OP : event; }
@@ -79,7 +80,7 @@ template <class Inject>
   const CompletionTargets followed{given.done, given.local_done};
   hand_over(followed);
   const Injected injected = inject(followed);
-  the_observer.settle(given, injected.parts, injected.source_in_use ? injected.parts : 0);
+  the_observer.settle(given, injected.parts, injected.completes_local_done ? injected.parts : 0);
   return injected;
 }
 template <class Inject>
@@ -117,9 +118,9 @@ Initiated initiate_implicit(const Op& op, Category_index category, LocalCompleti
   if (injected.parts == 0) return {.refused = true};
   show(thread.implicit_op(category), op);
   counters.initiated[category] += injected.parts;
-  if (injected.source_in_use && wanted == LocalCompletion::group)
+  if (injected.completes_local_done && wanted == LocalCompletion::group)
     counters.initiated[ec_lc] += injected.parts;
-  if (injected.source_in_use && wanted == LocalCompletion::now)
+  if (injected.completes_local_done && wanted == LocalCompletion::now)
     detail::wait_for_parts(op, reusable, injected.parts);
   return {};
 }
@@ -144,11 +145,11 @@ Initiated initiate_with_event(const Op& op, Category_index category, LocalComple
   event.counters.initiated[category] = injected.parts;
   if (wanted == LocalCompletion::leaf) {
     event.counters.initiated[ec_lc] = injected.parts;
-    if (!injected.source_in_use) complete(local_done, injected.parts);
+    if (!injected.completes_local_done) complete(local_done, injected.parts);
   }
-  if (injected.source_in_use && wanted == LocalCompletion::now)
+  if (injected.completes_local_done && wanted == LocalCompletion::now)
     detail::wait_for_parts(op, reusable, injected.parts);
-  return {.event = handle_of(event), .source_in_use = injected.source_in_use};
+  return {.event = handle_of(event), .completes_local_done = injected.completes_local_done};
 }
 
 /// Initiates an operation in a form that is known at run time only. A blocking operation has no

@@ -10,7 +10,7 @@ Injected put_by_kind(const ResolvedTransfer& transfer, const CompletionTargets& 
   if (!at_once) {
     transfer.kind->begin_copy(transfer.reached, transfer.local, transfer.size, targets.done,
                               targets.local_done);
-    return {1, /*source_in_use=*/true};
+    return {1, /*completes_local_done=*/true};
   }
   transfer.kind->copy(transfer.reached, transfer.local, transfer.size);
   complete(targets.done);

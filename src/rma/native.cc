@@ -87,7 +87,7 @@ class SourceCopy final : public am::DeferredSend {
 
 Injected inject(Injection injection, bool immediate) noexcept {
   if (!inject_all<DeferredInjection<Injection>>(injection, immediate)) return not_injected;
-  return {native_parts_of(injection.transfer), /*source_in_use=*/injection.put};
+  return {native_parts_of(injection.transfer), /*completes_local_done=*/injection.put};
 }
 
 /// Injects a put from a copy of its source, which is kept until the network has done with it.

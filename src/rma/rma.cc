@@ -242,7 +242,7 @@ gex_Event_t put_explicit(const ResolvedTransfer& transfer, gex_Event_t* lc_opt,
                                               return inject_put(transfer, targets, wanted, flags);
                                             });
   if (wanted == LocalCompletion::leaf && !put.refused)
-    *lc_opt = put.source_in_use ? query_leaf(put.event, GEX_EC_LC) : GEX_EVENT_INVALID;
+    *lc_opt = put.completes_local_done ? query_leaf(put.event, GEX_EC_LC) : GEX_EVENT_INVALID;
   return put.event_or_no_op();
 }
 

@@ -58,7 +58,7 @@ struct StagedPut final : am::DeferredSend {
 
 Injected put_staged(const ResolvedTransfer& transfer, const MemoryKind& kind,
                     const CompletionTargets& targets) noexcept {
-  const Injected injected{message_parts_of(transfer), /*source_in_use=*/true};
+  const Injected injected{message_parts_of(transfer), /*completes_local_done=*/true};
   auto put = std::make_unique<StagedPut>(transfer, kind, targets);
   if (!put->advance()) am::defer(std::move(put));
   return injected;

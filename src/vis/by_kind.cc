@@ -117,7 +117,7 @@ Injected begin_copy_strided(const MemoryKind& kind, const Shape& shape, End to_e
     else
       kind.begin_copy(rows.to, rows.from, shape.element, targets.done, targets.local_done);
   }
-  return {parts, /*source_in_use=*/true};
+  return {parts, /*completes_local_done=*/true};
 }
 
 Injected begin_copy_lists(const MemoryKind& kind, const BlockList& to, std::ptrdiff_t to_shift,
@@ -137,7 +137,7 @@ Injected begin_copy_lists(const MemoryKind& kind, const BlockList& to, std::ptrd
     advance(to, out, bytes);
     advance(from, in, bytes);
   }
-  return {parts, /*source_in_use=*/true};
+  return {parts, /*completes_local_done=*/true};
 }
 
 std::uint32_t begin_gather(const MemoryKind& kind, const StridedRegion& region, Cursor& cursor,

@@ -283,7 +283,7 @@ Injected put_by_messages(const NoncontiguousTransfer& transfer, const Region& re
       return not_injected;
     left -= part.data_bytes;
   }
-  return {parts, /*source_in_use=*/kind != nullptr};
+  return {parts, /*completes_local_done=*/kind != nullptr};
 }
 
 template <class Region>

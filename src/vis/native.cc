@@ -130,7 +130,7 @@ Injected move_by_network(const NoncontiguousTransfer& transfer, const Region& re
                          const Region& local, const CompletionTargets& targets) noexcept {
   PieceInjection<Region> injection(transfer, remote, local, targets);
   if (!rma::inject_all<WithOwnShape<Region>>(injection, transfer.immediate)) return not_injected;
-  return {injection.parts(), /*source_in_use=*/transfer.is_put};
+  return {injection.parts(), /*completes_local_done=*/transfer.is_put};
 }
 
 template Injected move_by_network(const NoncontiguousTransfer&, const StridedRegion&,
