@@ -105,6 +105,7 @@ std::size_t Packer::add_parts(Channel channel, Peer& peer, std::span<const Piece
   PartDetails details{peer.next_number[channel]++, static_cast<std::uint32_t>(size), 0, 0, 0};
   const Piece* piece = pieces.data();
   std::size_t taken = 0;  // of that piece
+  std::size_t all = 0;    // bytes of records
   while (details.offset < size) {
     Packet* packet = slabs_.take(peer, traffic);
     const std::size_t bytes = std::min(room, size - details.offset);
@@ -124,9 +125,10 @@ std::size_t Packer::add_parts(Channel channel, Peer& peer, std::span<const Piece
       taken = 0;
     }
     details.offset += static_cast<std::uint32_t>(bytes);
+    all += packet->record_bytes();
     peer.ready[at(traffic)].push(packet);
   }
-  return parts * front_size + size;
+  return all;
 }
 
 Packet* Packer::room_for_record(Peer& peer, Traffic traffic, std::size_t size) {

@@ -50,8 +50,8 @@ class Packer {
   /// False: there was no memory; the object must not be used.
   bool has_memory() const noexcept { return slabs_.has_memory(); }
 
-  /// Adds a message of `size` bytes; returns how many bytes of packets it takes, 0: there is no
-  /// room now, and nothing has changed.
+  /// Adds a message of `size` bytes; returns the bytes of its records, 0: there is no room now,
+  /// and nothing has changed.
   std::size_t add_message(Channel channel, Peer& peer, std::span<const Piece> pieces,
                           std::size_t size);
   /// Adds all of a put, as a copy; returns as `add_message`.

@@ -74,6 +74,8 @@ struct alignas(cache_line) Packet {
            built_front;
   }
   static constexpr std::size_t built_front = 112;
+  /// Bytes of what a packet of Slabs holds behind its header.
+  std::size_t record_bytes() const noexcept { return size - sizeof(Header); }
   std::size_t datagram_size() const noexcept { return std::size_t{size} + payload_size; }
 };
 

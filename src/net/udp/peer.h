@@ -65,7 +65,7 @@ struct Peer {
   std::array<LinkedQueue<Packet>, traffic_kinds> ready;  ///< whole, to be sent
   std::array<Packet*, traffic_kinds> open{};             ///< to which the next record is added
   std::array<std::uint32_t, traffic_kinds> held{};       ///< packets of Slabs, until acknowledged
-  std::size_t queued = 0;       ///< bytes in packets that are ready or open
+  std::size_t queued = 0;       ///< bytes of records in packets that are ready or open
   std::uint32_t gathered = 0;   ///< records added since the last `transmit`
   LinkedQueue<Stream> streams;  ///< to be cut into packets
   RoundTrip round_trip;
@@ -90,11 +90,11 @@ struct Peer {
   /// Sequenced datagrams that have come since the last datagram that went there, and their charge.
   std::uint32_t unacknowledged_here = 0;
   std::size_t unacknowledged_here_charge = 0;
-  bool acknowledge_now = false;
-  bool kept_waiting = false;  ///< some of these have waited, as this process did not poll
-  bool was_stopped = false;   ///< the last datagram that went there refused requests
-  bool is_gone = false;       ///< it has left
-  ReceiveRoom::Share share;   ///< of this process's receive buffer
+  bool acknowledge_now = false;  ///< one of these asks for it, or was not accepted
+  bool kept_waiting = false;     ///< some of these have waited, as this process did not poll
+  bool was_stopped = false;      ///< the last datagram that went there refused requests
+  bool is_gone = false;          ///< it has left
+  ReceiveRoom::Share share;      ///< of this process's receive buffer
 
   // Lists of the endpoint that it is in.
   bool is_busy = false;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/cache_line.h"
 #include "net/udp/departure.h"
 
@@ -140,7 +141,8 @@ Packet* Sender::next_packet(Peer& peer, Time now) {
     const Departure departure = departure_of(peer, traffic, /*is_new=*/true, packet->charge, now);
     if (departure == Departure::requests_refused) continue;
     if (departure != Departure::allowed) return nullptr;
-    peer.queued -= std::min<std::size_t>(peer.queued, packet->size);
+    GEX_ASSERT(peer.queued >= packet->record_bytes());
+    peer.queued -= packet->record_bytes();
     if (ready.empty())
       peer.open[at(traffic)] = nullptr;
     else

@@ -59,7 +59,8 @@ class Sender {
   /// False: there was no memory; the object must not be used.
   bool has_memory() const noexcept { return stream_packets_.has_memory(); }
 
-  /// So many bytes were added to what is to be sent.
+  /// Records of so many bytes were added to what is to be sent there, and are sent now, unless they
+  /// are gathered.
   void added(Peer& peer, std::size_t bytes, Time now);
   /// Its bytes are to be sent from where they are. They follow with the next `transmit`.
   void queue(Peer& peer, Stream& stream);

@@ -207,6 +207,15 @@ TEST_F(PackerTest, WhatIsLargerThanADatagramIsSentInPartsOrNotAtAll) {
   EXPECT_EQ(packer.in_flight(), 10U);
 }
 
+TEST_F(PackerTest, TheBytesOfAllRecordsAreReported) {
+  std::size_t added = 0;
+  for (const std::size_t size : {1001, 3000, 9001, 7}) added += add(size);
+  std::size_t held = open()->record_bytes();
+  LinkedQueue<Packet>& whole = peer.ready[at(Traffic::requests)];
+  while (!whole.empty()) held += whole.pop()->record_bytes();
+  EXPECT_EQ(added, held);
+}
+
 TEST_F(PackerTest, APayloadIsSentFromWhereItWasBuilt) {
   void* const payload = packer.build(request_channel, peer, 3000);
   ASSERT_NE(payload, nullptr);
