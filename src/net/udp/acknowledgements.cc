@@ -31,6 +31,12 @@ void Acknowledgements::owe(Peer& peer) {
   owed_.push_back(&peer);
 }
 
+void Acknowledgements::owe_now(Peer& peer) {
+  owe(peer);
+  ++peer.unacknowledged_here;
+  peer.acknowledge_now = true;
+}
+
 void Acknowledgements::send(Peer& peer) {
   Header header = header_for(peer, 0);
   header.sequence = peer.received.next_expected();
@@ -59,7 +65,7 @@ void Acknowledgements::send_owed(bool idle) {
       ++i;
       continue;
     }
-    if (peer.unacknowledged_here != 0 || peer.acknowledge_now) send(peer);
+    if (peer.unacknowledged_here != 0) send(peer);
     peer.is_owed = false;
     owed_[i] = owed_.back();
     owed_.pop_back();

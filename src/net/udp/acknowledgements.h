@@ -1,7 +1,8 @@
 #pragma once
 // The acknowledgements of datagrams of peers. Every header acknowledges those that have come, and
-// grants a window; an acknowledgement of its own leaves where nothing else goes to the peer: at the
-// end of a poll that found nothing to do, or at once if the sender waits for it.
+// grants a window. Where nothing else goes to the peer an acknowledgement of its own leaves at the
+// end of a poll: of one that found nothing to do, or of any if the sender waits for it, if 16
+// datagrams have come, or if they fill an eighth of the window.
 //
 // Where this process holds as many requests as it may, headers refuse more; once it has room again
 // those peers are sent an acknowledgement.
@@ -36,6 +37,8 @@ class Acknowledgements {
   /// For a datagram that goes there now: it acknowledges all that has come.
   Header header_for(Peer& peer, std::uint8_t flags) noexcept;
   void owe(Peer& peer);
+  /// For a datagram of which nothing was accepted: at the end of this poll.
+  void owe_now(Peer& peer);
   void send(Peer& peer);
   /// Sends what is due. `idle`: the poll has found nothing to do.
   void send_owed(bool idle);

@@ -42,7 +42,8 @@
 //                              `handle_fragment` puts together
 //   Receiver::handle_records   looks at all of it first (`inspect`): Segments::at checks that the
 //                              memory is a segment's; then takes it (`consume`): the bytes are
-//                              copied there
+//                              copied there. Then Sender::transmit: answers to gets, and puts of
+//                              this process's that wait, leave before handlers run
 //   Acknowledgements           `owe`: the last packet of a put asks for its acknowledgement in this
 //                              poll (`acknowledge_now`). `send_owed`, at the end of it, sends what
 //                              is due, unless a datagram to that peer has taken it along
@@ -53,7 +54,8 @@
 //   Receiver::handle_acknowledgements
 //   Sender::take_header        `acknowledged` calls `done_with` for each packet that has arrived;
 //                              then the window that the peer grants
-//   OneSided::arrived          of the last packet of the put: `finish` calls Host::complete
+//   OneSided::arrived          for each packet of the put; with the last, `finish` calls
+//                              Host::complete
 //   Sender::find_losses        what others have overtaken is sent again; so is, after a while, what
 //                              nothing has acknowledged (Sender::look_at_timers)
 //

@@ -135,9 +135,7 @@ void Receiver::handle_datagram(const Header& header, const std::byte* rest,
     case ReceivedSequence::is_duplicate:
       // Its sender has not seen the acknowledgement.
       ++endpoint_.counts.duplicates;
-      ++peer->unacknowledged_here;
-      peer->acknowledge_now = true;
-      return;
+      return endpoint_.acknowledgements.owe_now(*peer);
     case ReceivedSequence::is_beyond:
       ++endpoint_.counts.malformed;
       return;
@@ -160,8 +158,7 @@ void Receiver::handle_datagram(const Header& header, const std::byte* rest,
 
 void Receiver::refuse(Peer& peer) {
   ++endpoint_.counts.refused;
-  ++peer.unacknowledged_here;
-  peer.acknowledge_now = true;
+  endpoint_.acknowledgements.owe_now(peer);
 }
 
 void Receiver::handle_records(Peer& peer, const Header& header, const std::byte* rest,
@@ -312,6 +309,8 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         break;
     }
   }
+  // Answers that are not copied leave before handlers run, which may take long: all of the
+  // datagram's at once, and with them puts that wait.
   if (!peer.streams.empty()) endpoint_.sender.transmit(peer, now);
 }
 
@@ -367,10 +366,7 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
       const auto last = std::ranges::max_element(peer.assemblies, {}, [&](const Assembly& one) {
         return one.sequence - peer.received.next_expected();
       });
-      if (header.sequence - last->sequence < 1U << 31) {
-        ++endpoint_.counts.refused;
-        return;
-      }
+      if (header.sequence - last->sequence < 1U << 31) return refuse(peer);
       peer.assemblies.erase(last);
     }
     Assembly& made = peer.assemblies.emplace_back();
@@ -388,10 +384,7 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
   }
   if (found->missing != 0) return;
   ReceiveBuffers::Buffer* const buffer = endpoint_.buffers.take();
-  if (buffer == nullptr) {
-    ++endpoint_.counts.refused;
-    return;
-  }
+  if (buffer == nullptr) return refuse(peer);
   std::memcpy(buffer->bytes(), found->bytes.data(), details.total);
   handle_records(peer, header, buffer->bytes(), details.total, *buffer, now);
   if (buffer->messages == 0) endpoint_.buffers.give_back(*buffer);

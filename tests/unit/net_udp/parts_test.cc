@@ -138,6 +138,14 @@ TEST_F(AcknowledgementsTest, OneThatIsAwaitedLeavesAtOnceAndManyDoTogether) {
   EXPECT_EQ(headers[0].next_expected + headers[1].next_expected, 1U + 16U);
 }
 
+TEST_F(AcknowledgementsTest, OneThatIsOwedNowLeavesWithTheNextPollThoughNothingWasAccepted) {
+  acknowledgements.owe_now(peer(1));
+  acknowledgements.send_owed(/*idle=*/false);
+  ASSERT_EQ(left().size(), 1U);
+  acknowledgements.send_owed(/*idle=*/true);
+  EXPECT_TRUE(left().empty());
+}
+
 TEST_F(AcknowledgementsTest, WithoutRoomForRequestsTheyAreRefusedUntilThereIsSome) {
   std::vector<ReceiveBuffers::Buffer*> held;
   while (buffers.may_hold(request_channel))
