@@ -22,12 +22,6 @@ std::size_t receive_count(std::size_t room, std::size_t memory) {
   return std::max(memory / room, 2 * Receiver::reserve + 8);
 }
 
-/// A window that is worth a sender's turn on its processor. All of many senders together may have
-/// more than there is room for then: some is lost and comes again.
-std::size_t least_window(const Socket& socket, const PeerBounds& bounds) {
-  return 2 * socket.charge(std::min<std::size_t>(bounds.max_datagram, least_datagrams));
-}
-
 }  // namespace
 
 Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments& segments,
@@ -38,7 +32,7 @@ Endpoint::Endpoint(const Host& host, Socket& socket, const Seal& seal, Segments&
       buffers_(receive_count(receive_room(socket, settings, directory.bounds()),
                              settings.receive_memory),
                receive_room(socket, settings, directory.bounds()), Receiver::reserve),
-      room_(socket.limits().receive_buffer, least_window(socket, directory.bounds()),
+      room_(socket.limits().receive_buffer, least_window(socket, directory.bounds().max_datagram),
             directory.ranks()),
       burst_(socket, seal, settings.covers_bulk),
       one_sided_(host, directory.ranks()),

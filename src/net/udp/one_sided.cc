@@ -34,7 +34,7 @@ Stream* OneSided::begin_put(const Remote& remote, const void* local, std::size_t
   put->size = size;
   put->done = done;
   put->local_done = local_done;
-  if (done != nullptr || local_done != nullptr) return put;
+  if (!is_for_flush(done, local_done)) return put;
   put->group = groups_.add(remote.peer);
   if (put->group != nullptr) return put;
   puts_.give_back(put);

@@ -28,11 +28,16 @@
 
 namespace gex::net::udp {
 
+/// Returns true if a put has no completion of its own: only a flush reports that it has arrived.
+constexpr bool is_for_flush(const void* done, const void* local_done) noexcept {
+  return done == nullptr && local_done == nullptr;
+}
+
 class OneSided {
  public:
   OneSided(const Host& host, std::size_t peers);
 
-  /// Null: there are too many, and nothing has changed. With neither completion the next flush to
+  /// Null: there are too many, and nothing has changed. If it `is_for_flush` the next flush to
   /// that peer waits for it.
   Stream* begin_put(const Remote& remote, const void* local, std::size_t size, void* done,
                     void* local_done);

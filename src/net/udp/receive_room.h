@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "net/udp/packet.h"
+#include "net/udp/socket.h"
 
 namespace gex::net::udp {
 
@@ -28,9 +29,15 @@ constexpr std::size_t room_of(std::size_t receive_buffer) noexcept {
   return receive_buffer - receive_buffer / 8;
 }
 
-/// The least window is one for two datagrams of up to so many bytes: less is not worth a sender's
-/// turn on its processor.
-inline constexpr std::size_t least_datagrams = 32768;
+/// A window for two datagrams: less is not worth a sender's turn on its processor. All of many
+/// senders together may have more than there is room for then: some is lost and comes again.
+///
+/// `max_datagram`: for what a process sends unasked, of the largest datagram to that peer; for what
+/// it grants, of the largest to any: what is counted for each should not be less than it sends.
+inline std::size_t least_window(const Socket& socket, std::size_t max_datagram) {
+  constexpr std::size_t enough = 32768;
+  return 2 * socket.charge(std::min(max_datagram, enough));
+}
 
 /// The bytes that a process may send unasked to one with such a buffer, in a job of so many ranks.
 /// `least`: a window that lets anything through.

@@ -145,7 +145,7 @@ class Udp {
   SendResult put(const Remote& remote, const void* local, std::size_t size, void* done,
                  void* local_done) {
     // Puts that only a flush reports go over one lane, whichever thread initiates them.
-    Endpoint& endpoint = done == nullptr && local_done == nullptr ? lanes_.first() : lanes_.own();
+    Endpoint& endpoint = is_for_flush(done, local_done) ? lanes_.first() : lanes_.own();
     return endpoint.put(remote, local, size, done, local_done, now());
   }
   SendResult get(const Remote& remote, void* local, std::size_t size, void* done) {
@@ -241,8 +241,7 @@ PeerSettings settings_of(const Opened& opened, const Address& address, const Soc
   const std::size_t least = socket.charge(std::min<std::size_t>(peer.datagram, 1472));
   const std::size_t room = room_of(opened.receive_buffer);
   peer.first_window =
-      first_window(opened.receive_buffer,
-                   2 * socket.charge(std::min<std::size_t>(peer.datagram, least_datagrams)), ranks);
+      first_window(opened.receive_buffer, least_window(socket, peer.datagram), ranks);
   const std::size_t max = is_near ? std::min(room, near_window) : room;
   peer.congestion = {.initial = is_near ? max : 16 * least,
                      .least = 2 * least,
