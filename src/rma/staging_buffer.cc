@@ -19,7 +19,7 @@ struct Buffers {
   std::vector<std::byte*> kept;
   std::size_t made = 0;
 };
-/// A pool for each class of memory, whose driver has made its buffers.
+/// A pool for each class of memory, whose driver has made its buffers if it could.
 Immortal<std::array<Buffers, net::max_memory_classes>> the_buffers;
 
 }  // namespace
@@ -38,17 +38,11 @@ std::unique_ptr<StagingBuffer> StagingBuffer::of(const MemoryKind& kind, bool on
     makes = buffers.made < max_kept;
     if (makes) ++buffers.made;
   }
-  if (makes) {
-    if (void* const made = kind.allocate_host(max_medium_payload))
-      return std::unique_ptr<StagingBuffer>(
-          new StagingBuffer(static_cast<std::byte*>(made), true, of_class));
-    const OptionalGuard guard(buffers.lock, true);
-    --buffers.made;
-  } else if (only_kept) {
-    return nullptr;
-  }
-  return std::unique_ptr<StagingBuffer>(
-      new StagingBuffer(new std::byte[max_medium_payload], false, of_class));
+  if (!makes && only_kept) return nullptr;
+  void* const made = makes ? kind.allocate_host(max_medium_payload) : nullptr;
+  std::byte* const bytes =
+      made != nullptr ? static_cast<std::byte*>(made) : new std::byte[max_medium_payload];
+  return std::unique_ptr<StagingBuffer>(new StagingBuffer(bytes, makes, of_class));
 }
 
 StagingBuffer::~StagingBuffer() {

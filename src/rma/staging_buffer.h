@@ -1,6 +1,6 @@
 #pragma once
-// A buffer of the host's for the payload of a message, in memory that copies of a kind reach fast.
-// Some are kept for later copies of kinds of that class.
+// A buffer of the host's for the payload of a message, in memory that copies of a kind reach fast,
+// or else any. Some are kept for later copies of kinds of that class.
 //
 // Thread rules: any; one thread at a time uses a buffer.
 
@@ -18,7 +18,7 @@ inline constexpr std::size_t max_staged_ahead = 8;
 
 class StagingBuffer {
  public:
-  /// A buffer of max_medium_payload bytes. If all that are kept are in use: null if `only_kept`,
+  /// A buffer of max_medium_payload bytes. If as many as are kept are in use: null if `only_kept`,
   /// else one that is allocated for once.
   static std::unique_ptr<StagingBuffer> of(const MemoryKind& kind, bool only_kept) noexcept;
   ~StagingBuffer();

@@ -1,5 +1,5 @@
 // Buffers for payloads that copies of devices' memory go through: kept for the class that made
-// them.
+// them, and as many of a class that makes none.
 
 #include "rma/staging_buffer.h"
 
@@ -8,12 +8,15 @@
 #include <cstdlib>
 #include <memory>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace gex::rma {
 namespace {
 
 struct Device final : MemoryKind {
-  explicit Device(net::MemoryClass its_class) : MemoryKind(its_class, 0) {}
+  explicit Device(net::MemoryClass its_class, bool makes_host_memory = true)
+      : MemoryKind(its_class, 0), makes(makes_host_memory) {}
   void copy(void*, const void*, std::size_t) const noexcept override {}
   void begin_copy(void*, const void*, std::size_t, CompletionTarget,
                   CompletionTarget) const noexcept override {}
@@ -21,12 +24,14 @@ struct Device final : MemoryKind {
   void release(void*, std::size_t) const noexcept override {}
   std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
   void* allocate_host(std::size_t bytes) const noexcept override {
+    if (!makes) return nullptr;
     void* const memory = std::malloc(bytes);
     made.insert(memory);
     return memory;
   }
   bool has_made(StagingBuffer& buffer) const { return made.count(buffer.bytes()) != 0; }
 
+  bool makes;
   mutable std::set<const void*> made;
 };
 
@@ -39,6 +44,23 @@ TEST(StagingBuffer, IsKeptForKindsOfItsClassAlone) {
   // Each came back to where it was made.
   EXPECT_EQ(cuda.made.size(), 1U);
   EXPECT_EQ(hip.made.size(), 1U);
+}
+
+TEST(StagingBuffer, IsKeptForKindsWithoutMemoryOfTheHost) {
+  const Device plain(net::level_zero_memory, /*makes_host_memory=*/false);
+  constexpr std::size_t too_many = 1000;
+  std::vector<std::unique_ptr<StagingBuffer>> used;
+  std::set<const std::byte*> kept;
+  while (used.size() < too_many) {
+    std::unique_ptr<StagingBuffer> buffer = StagingBuffer::of(plain, /*only_kept=*/true);
+    if (buffer == nullptr) break;
+    kept.insert(buffer->bytes());
+    used.push_back(std::move(buffer));
+  }
+  EXPECT_LT(used.size(), too_many);
+  EXPECT_EQ(kept.count(StagingBuffer::of(plain, /*only_kept=*/false)->bytes()), 0U);
+  used.clear();
+  EXPECT_EQ(kept.count(StagingBuffer::of(plain, /*only_kept=*/true)->bytes()), 1U);
 }
 
 }  // namespace
