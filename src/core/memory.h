@@ -103,7 +103,7 @@ class MemoryKind {
                                CompletionTarget local_done) const noexcept;
 
   /// Memory of the host that is mapped here for longer: copies to and from these bytes of it may
-  /// have it registered with the devices, until `MemorySharing::unpin`.
+  /// have it registered with the devices, until `MemoryClassInfo::unpin`.
   virtual void pin(const HostRange& range, const void* address, std::size_t bytes) const noexcept;
 
   /// Has polls complete one part of `happened` once a device's event, which the client has

@@ -51,7 +51,7 @@ void require_host_memory(const void* address, const char* what, const char* call
 }
 
 void unpin_memory(const void* begin) {
-  for (const MemoryClassInfo* one : memory_classes()) one->sharing->unpin(begin);
+  for (const MemoryClassInfo* one : memory_classes()) one->unpin(begin);
 }
 
 }  // namespace gex

@@ -27,6 +27,9 @@ struct MemoryClassInfo {
   /// Describes the address if it lies in memory of a device of this class that a kind of this
   /// process's is of: "memory of CUDA device 0, of no segment"; else empty.
   std::string (*describe_unknown)(const void* address);
+  /// Undoes `MemoryKind::pin` for memory of the host that begins there, pinned or not: it is about
+  /// to be no segment any more, or not mapped. Of a class that pins nothing: does nothing.
+  void (*unpin)(const void* begin);
 };
 
 /// Start-up only, before this process is known to the others. The class outlives all segments; no
@@ -52,8 +55,7 @@ void require_host_memory(const void* address, const char* what, const char* call
 /// host's, or a segment's.
 std::string describe_unknown_memory(const void* address);
 
-/// Has all classes undo `MemoryKind::pin`: memory of the host that begins there is about to be no
-/// segment any more, or not mapped.
+/// Calls `MemoryClassInfo::unpin` of all classes.
 void unpin_memory(const void* begin);
 
 }  // namespace gex

@@ -1,12 +1,9 @@
 #include "core/memory_sharing.h"
 
-#include "core/objects.h"
-
 namespace gex {
 
 constinit const MemorySharing no_sharing{
-    .export_segment =
-        [](const _gex_Segment& segment) { return ExportedMemory{.device = segment.kind->device}; },
+    .export_segment = [](const _gex_Segment&) { return ExportedMemory{}; },
     .begin_receiving = [] { return std::uint64_t{0}; },
     .send = [](const ExportedMemory&, std::uint64_t) {},
     .end_receiving = [] {},
@@ -14,7 +11,6 @@ constinit const MemorySharing no_sharing{
         [](const ExportedMemory&, std::size_t) {
           return OpenedMemory{.why = "processes do not open such memory of others"};
         },
-    .close = [](const OpenedMemory&) {},
-    .unpin = [](const void*) {}};
+    .close = [](const OpenedMemory&) {}};
 
 }  // namespace gex

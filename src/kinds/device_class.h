@@ -32,8 +32,7 @@ struct DeviceClass {
   /// else something is missing.
   const MemoryKind* (*find)(const gex_MK_Create_args_t& args, std::string& why, bool& invalid);
   /// Makes progress with copies and with what other processes send; true: there was some. Called
-  /// only between `want_polls` and `unwant_polls` (core/progress.h): a class calls them for copies
-  /// (MemoryKind), and in `begin_receiving` and `end_receiving` of MemorySharing if it receives.
+  /// only while the class wants polls, as MemoryKind and MemorySharing state.
   bool (*poll)() noexcept;
 
   /// The devices of this machine; none, with the reason in `why`. Opens the driver.

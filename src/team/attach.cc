@@ -40,6 +40,7 @@ struct Announcement {
   std::uint64_t size;          ///< 0: none
   std::uint64_t offset;        ///< as of publish_segment
   std::uint64_t memory_class;  ///< net::MemoryClass
+  std::uint64_t device;        ///< `MemoryKind::device`; 0 in the host's memory
   ExportedMemory exported;     ///< what opens it in other processes of the host
 };
 
@@ -182,7 +183,7 @@ void send_descriptors(const MemoryClassInfo& memory, Team& team,
 MemoryRoute open_memory(unsigned endpoint, const Keyed<Announcement>& keyed) {
   const Announcement& announced = keyed.record;
   MemoryRoute route{announced.jobrank, static_cast<net::MemoryClass>(announced.memory_class),
-                    announced.exported.device, "own memory"};
+                    announced.device, "own memory"};
   if (announced.jobrank == gex_proc_.jobrank) return route;
   const PairKind pair = kind_of(process().placement, gex_proc_.jobrank, announced.jobrank);
   if (pair == PairKind::memory) {
@@ -222,14 +223,16 @@ void open_all(gex_Client_t client, const KeyedExchange<Announcement>& all) {
 
 /// Returns what this process announces of that endpoint, which may have no segment.
 Announcement announcement_of(const _gex_EP& endpoint) {
-  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, net::host_memory, {}};
+  Announcement mine{gex_proc_.jobrank, endpoint.index, 0, 0, not_shared, net::host_memory, 0, {}};
   if (const gex_Segment_t segment = endpoint.segment) {
     mine.address = reinterpret_cast<std::uint64_t>(segment->address);
     mine.size = segment->size;
     mine.offset = shared_offset(*segment);
     mine.memory_class = class_of(*segment);
-    if (segment->kind != nullptr)
+    if (segment->kind != nullptr) {
+      mine.device = segment->kind->device;
       mine.exported = class_info(segment->kind->memory_class).sharing->export_segment(*segment);
+    }
   }
   return mine;
 }
@@ -343,6 +346,7 @@ int announce_sizes(Attaching& own, std::uint64_t usable, int flaw) {
                                  wish.size,
                                  wish.offset,
                                  net::host_memory,
+                                 0,
                                  {}};
     record(team.client, {announced, {}}, attach_call);
   }

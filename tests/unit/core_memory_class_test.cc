@@ -16,13 +16,6 @@ int unpinned = 0;
 void count_unpin(const void*) {
   ++unpinned;
 }
-constexpr MemorySharing unpin_alone{.export_segment = nullptr,
-                                    .begin_receiving = nullptr,
-                                    .send = nullptr,
-                                    .end_receiving = nullptr,
-                                    .open = nullptr,
-                                    .close = nullptr,
-                                    .unpin = count_unpin};
 
 std::string describe_nothing(const void*) {
   ++asked_first;
@@ -34,13 +27,15 @@ std::string describe_second(const void*) {
 constexpr MemoryClassInfo first_class{.memory_class = net::cuda_memory,
                                       .name = "FIRST",
                                       .entry = "first",
-                                      .sharing = &unpin_alone,
-                                      .describe_unknown = describe_nothing};
+                                      .sharing = &no_sharing,
+                                      .describe_unknown = describe_nothing,
+                                      .unpin = count_unpin};
 constexpr MemoryClassInfo second_class{.memory_class = net::hip_memory,
                                        .name = "SECOND",
                                        .entry = "second",
-                                       .sharing = &unpin_alone,
-                                       .describe_unknown = describe_second};
+                                       .sharing = &no_sharing,
+                                       .describe_unknown = describe_second,
+                                       .unpin = count_unpin};
 
 void register_both() {
   static const bool once = [] {

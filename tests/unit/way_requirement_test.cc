@@ -13,7 +13,8 @@ const MemoryClassInfo cuda_class{.memory_class = net::cuda_memory,
                                  .name = "CUDA",
                                  .entry = "cuda",
                                  .sharing = nullptr,
-                                 .describe_unknown = nullptr};
+                                 .describe_unknown = nullptr,
+                                 .unpin = nullptr};
 
 TEST(Requirement, NothingIsRequiredByNothing) {
   EXPECT_TRUE(Requirement().empty());

@@ -4,6 +4,7 @@
 
 #include "kinds/cuda/device.h"
 #include "kinds/cuda/driver.h"
+#include "kinds/cuda/pinned_memory.h"
 #include "kinds/cuda/sharing.h"
 
 namespace gex::kinds::cuda {
@@ -26,7 +27,8 @@ constinit const DeviceClass device_class{
                .name = "CUDA",
                .entry = "cuda",
                .sharing = &sharing,
-               .describe_unknown = describe_unknown},
+               .describe_unknown = describe_unknown,
+               .unpin = unpin},
     .may_exist = may_have_driver,
     .find = find_device,
     .poll = poll_devices,

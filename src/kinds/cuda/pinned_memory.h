@@ -22,7 +22,7 @@ void pin(const Driver& driver, Context context, const HostRange& range, const vo
 /// The bytes from `address` on, at most so many, that one copy may have.
 std::size_t pinned_alike(const void* address, std::size_t bytes) noexcept;
 
-/// For MemorySharing.
+/// For the class (core/memory_class.h).
 void unpin(const void* begin);
 
 }  // namespace gex::kinds::cuda

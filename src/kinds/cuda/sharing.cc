@@ -19,7 +19,6 @@
 #include "core/progress.h"
 #include "kinds/cuda/device.h"
 #include "kinds/cuda/mapped_memory.h"
-#include "kinds/cuda/pinned_memory.h"
 #include "kinds/cuda/sharing_policy.h"
 
 namespace gex::kinds::cuda {
@@ -87,7 +86,6 @@ ExportedMemory export_segment(const _gex_Segment& segment) {
   ExportedMemory result;
   const Device* const found = Device::of(*segment.kind);
   if (found == nullptr) return result;
-  result.device = found->device;
   const Device& device = *found;
   const Driver& driver = device.driver();
   const CurrentContext current(driver, device.context());
@@ -244,8 +242,7 @@ void close(const OpenedMemory& opened) {
 
 }  // namespace
 
-const MemorySharing sharing{export_segment, begin_receiving, send, end_receiving,
-                            open,           close,           unpin};
+const MemorySharing sharing{export_segment, begin_receiving, send, end_receiving, open, close};
 
 bool receive_descriptors() noexcept {
   if (!receives.load(std::memory_order_relaxed)) return false;

@@ -72,7 +72,8 @@ constexpr gex::MemoryClassInfo further_info{
     .name = "FURTHER",
     .entry = "further",
     .sharing = &gex::no_sharing,
-    .describe_unknown = [](const void*) { return std::string(); }};
+    .describe_unknown = [](const void*) { return std::string(); },
+    .unpin = [](const void*) {}};
 
 [[noreturn]] void fail(const char* what, int line) {
   std::fprintf(stderr, "kinds_test: rank %u, line %d: %s\n", gex_System_QueryJobRank(), line, what);
