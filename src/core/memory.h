@@ -6,10 +6,10 @@
 // and stores, not even its owner's: `PublishedSegment::mapped` stays null, so that inlined puts,
 // gets and atomic operations of clients, and every copy between neighbors, leave it to what
 // follows. Where a kind of this process reaches the peer's memory, it copies by itself
-// (rma/by_kind.h); else messages carry the bytes, or the network where that has a key for the
-// segment. The messages of puts and gets are filled and emptied by `begin_copy`
-// (rma/staging_buffer.h), payloads of active messages by `copy_memory`; all other code touches only
-// memory of the host.
+// (rma/by_kind.h); else the network carries the bytes, where it has a key for the segment and
+// reaches the local side; else messages do. The messages of puts and gets are filled and emptied by
+// `begin_copy` (rma/staging_buffer.h), payloads of active messages by `copy_memory`; all other code
+// touches only memory of the host.
 //
 // Which kind an address has is found without a lock: between the lowest and the highest address of
 // all such segments in a sorted array. As long as there is none, every address is above the
@@ -57,8 +57,8 @@ struct HostRange {
 inline constexpr std::uint32_t gate_open = 1;
 
 /// A memory kind: memory of one class on one device, and what copies it; the object behind a
-/// gex_MK_t. A room that has such memory derives from it. Its functions may be called by any
-/// thread, in handlers too.
+/// gex_MK_t. A folder of kinds/ derives from it. Its functions may be called by any thread, in
+/// handlers too.
 ///
 /// A kind calls `want_polls` (core/progress.h) and `begin_unrung_work` (core/unrung_work.h) with
 /// the first copy or event that is under way, and `unwant_polls` and `end_unrung_work` after the

@@ -9,7 +9,8 @@
 
 namespace gex::rma {
 
-/// `at_once`: the copy is done when this returns, and so are both targets.
+/// `at_once`: the copy and `done` are complete when this returns; the source is not in use, so
+/// `local_done` is not touched.
 Injected put_by_kind(const ResolvedTransfer& transfer, const CompletionTargets& targets,
                      bool at_once) noexcept;
 Injected get_by_kind(const ResolvedTransfer& transfer, const CompletionTargets& targets) noexcept;
