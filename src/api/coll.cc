@@ -28,8 +28,13 @@ void require_root(const gex::Team& team, gex_Rank_t root, Call call) {
     fatal("%s: root %u is not below the team's size %u", name_of(call), root, team.size);
 }
 
-void require_buffer(const void* buffer, const char* which, std::size_t bytes, const char* call) {
-  if (buffer == nullptr && bytes != 0) fatal("%s: %s is null", call, which);
+void require_buffers(const Request& request, gex_Rank_t rank) {
+  if (request.bytes == 0) return;
+  const char* const call = name_of(request.call);
+  if (gex::coll::writes_destination(request, rank) && request.destination == nullptr)
+    fatal("%s: dst is null", call);
+  if (gex::coll::reads_source(request, rank) && request.source == nullptr)
+    fatal("%s: src is null", call);
 }
 
 /// Ends the job with what is wrong with a reduction that cannot be carried out.
@@ -84,11 +89,7 @@ gex_Event_t reduce(Call call, Kind kind, gex::Team& team, gex_Rank_t root, void*
   request.reduction = reduction_of(call, dt, dt_sz, op, user_op, user_cdata);
   if (__builtin_mul_overflow(dt_sz, dt_cnt, &request.bytes)) [[unlikely]]
     fatal("%s: %zu elements of %zu bytes exceed the address space", name_of(call), dt_cnt, dt_sz);
-  if (checked()) {
-    require_buffer(src, "src", request.bytes, name_of(call));
-    if (kind == Kind::reduce_to_all || team.rank == root)
-      require_buffer(dst, "dst", request.bytes, name_of(call));
-  }
+  if (checked()) require_buffers(request, team.rank);
   return gex::coll::start_collective(team, request);
 }
 
@@ -101,10 +102,6 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const 
   InCall call(Call::broadcast);
   gex::Team& team = gex::require_collective_team(call, tm, flags);
   require_root(team, root, call);
-  if (checked()) {
-    require_buffer(dst, "dst", nbytes, name_of(call));
-    if (team.rank == root) require_buffer(src, "src", nbytes, name_of(call));
-  }
   Request request;
   request.call = call;
   request.kind = Kind::broadcast;
@@ -112,6 +109,7 @@ gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst, const 
   request.destination = static_cast<std::byte*>(dst);
   request.source = static_cast<const std::byte*>(src);
   request.bytes = nbytes;
+  if (checked()) require_buffers(request, team.rank);
   return call.returns(gex::coll::start_collective(team, request));
 }
 

@@ -30,8 +30,9 @@ gex_Event_t start_collective(Team& team, const Request& request) noexcept {
   if (has_other_kinds()) [[unlikely]] {
     const char* const call = name_of(request.call);
     if (checked()) require_host_endpoint(team, call);
-    require_host_memory(request.destination, "dst", call);
-    require_host_memory(request.source, "src", call);
+    if (writes_destination(request, team.rank))
+      require_host_memory(request.destination, "dst", call);
+    if (reads_source(request, team.rank)) require_host_memory(request.source, "src", call);
   }
   if (team.size == 1) {
     if (request.bytes != 0) make_own_result(request, 0, request.bytes);

@@ -67,6 +67,16 @@ struct Request {
   bool makes_own_result = true;
 };
 
+/// Returns true if the member with this rank gives data; what others pass as the source is ignored.
+constexpr bool reads_source(const Request& request, gex_Rank_t rank) noexcept {
+  return (request.kind != Kind::broadcast && request.kind != Kind::scatter) || request.root == rank;
+}
+/// Returns true if that member gets a result; what others pass as the destination is ignored.
+constexpr bool writes_destination(const Request& request, gex_Rank_t rank) noexcept {
+  return (request.kind != Kind::reduce_to_one && request.kind != Kind::gather) ||
+         request.root == rank;
+}
+
 /// At the root of a broadcast, and in a team of one, where the own result is the own data: returns
 /// true if it is in its place, or another part makes it.
 inline bool own_result_is_there(const Request& request) noexcept {

@@ -29,10 +29,6 @@ bool by_kernel(const Request& request, gex_Rank_t members) noexcept {
   return request.bytes / members >= min_slice_by_kernel;
 }
 
-bool receives(const Request& request, gex_Rank_t member) noexcept {
-  return request.kind == Kind::reduce_to_all || request.root == member;
-}
-
 }  // namespace
 
 bool DirectReduction::describe(DirectTeam& team, const DirectOperation& operation) {
@@ -40,7 +36,7 @@ bool DirectReduction::describe(DirectTeam& team, const DirectOperation& operatio
   if (!team.boards.may_write(operation.first)) return false;
   Description description{};
   description.source = memory_at(request.source);
-  if (receives(request, team.boards.own()))
+  if (writes_destination(request, team.boards.own()))
     description.destination = memory_at(request.destination);
   team.post(operation, description);
   return true;
@@ -67,8 +63,9 @@ Step DirectReduction::learn(DirectTeam& team, const DirectOperation& operation) 
   for (; seen_ != team.boards.size(); ++seen_) {
     const Description* const description = team.description_of(seen_, operation);
     if (description == nullptr) return Step::incomplete;
-    all_shared_ = all_shared_ && description->source.shared() &&
-                  (!receives(operation.request, seen_) || description->destination.shared());
+    all_shared_ =
+        all_shared_ && description->source.shared() &&
+        (!writes_destination(operation.request, seen_) || description->destination.shared());
   }
   const bool kernel_may = by_kernel(operation.request, team.boards.size());
   if (kernel_may && team.kernel == Kernel::between_all) {
@@ -111,7 +108,7 @@ bool DirectReduction::post_verdict(DirectTeam& team, const DirectOperation& oper
     if (kernel && by_kernel(request, team.boards.size())) continue;
     const Description& description = *team.description_of(member, operation);
     if (!team.access.maps(member, description.source, request.bytes) ||
-        (receives(request, member) &&
+        (writes_destination(request, member) &&
          !team.access.maps(member, description.destination, request.bytes)))
       verdict.reaches_all = 0;
   }
@@ -160,7 +157,7 @@ void DirectReduction::combine_chunk(DirectTeam& team, const DirectOperation& ope
   };
   // The last step makes the result in its place. A user's operator changes one of its operands, of
   // which the other may be there.
-  std::byte* const result = receives(request, me) && request.reduction.builtin != nullptr
+  std::byte* const result = writes_destination(request, me) && request.reduction.builtin != nullptr
                                 ? request.destination + offset
                                 : partial;
   // From the last operand down. The first two are combined without a copy of either.
@@ -179,7 +176,7 @@ void DirectReduction::combine_chunk(DirectTeam& team, const DirectOperation& ope
   // Each begins with its own, so that not all write to the same one.
   for (gex_Rank_t i = 0; i < members; ++i) {
     const gex_Rank_t member = (me + i) % members;
-    if (!receives(request, member)) continue;
+    if (!writes_destination(request, member)) continue;
     if (member == me) {
       if (result == partial) std::memcpy(request.destination + offset, partial, bytes);
       continue;

@@ -788,6 +788,29 @@ void broadcast_on_device() {
                                       &word, &word, sizeof word, 0));
 }
 
+/// Where a collective ignores an argument, that may be memory of a device.
+void pass_ignored_addresses() {
+  void* const ignored = own[first].address;
+  constexpr int flags = GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL;
+  for (gex_Rank_t root = 0; root < ranks; ++root) {
+    const bool is_root = rank == root;
+    std::uint64_t word = rank + 1, result = 0;
+    gex_Event_Wait(
+        gex_Coll_BroadcastNB(team, root, &result, is_root ? &word : ignored, sizeof word, 0));
+    CHECK(result == root + 1);
+    gex_Event_Wait(gex_Coll_ReduceToOneNB(team, root, is_root ? &result : ignored, &word,
+                                          GEX_DT_U64, sizeof word, 1, GEX_OP_ADD, nullptr, nullptr,
+                                          0));
+    CHECK(!is_root || result == std::uint64_t{ranks} * (ranks + 1) / 2);
+    std::vector<std::uint64_t> words(ranks, word);
+    gasnet_coll_scatter(team, &result, root, is_root ? words.data() : ignored, sizeof word, flags);
+    CHECK(result == root + 1);
+    gasnet_coll_gather(team, root, is_root ? words.data() : ignored, &word, sizeof word, flags);
+    for (gex_Rank_t member = 0; is_root && member < ranks; ++member)
+      CHECK(words[member] == member + 1);
+  }
+}
+
 /// The second block is memory of the host.
 void put_list_from_host(gex_TM_t pair) {
   void* to[] = {at_rank[host][0], static_cast<std::byte*>(at_rank[host][0]) + 8};
@@ -946,6 +969,8 @@ int main(int count, char** arguments) {
       put_managed_memory();
     else if (what == "collective")
       broadcast_on_device();
+    else if (what == "ignored_addresses")
+      pass_ignored_addresses();
     else if (what == "scratch")
       make_team_of_devices(0, own[first].address, 4096);
     else if (what == "unanswered")
