@@ -4,8 +4,9 @@
 // A flow is cut into blocks, and a block into messages. Few bytes (`eager_bytes`) are one block,
 // and are sent at once; the receiver keeps them until its client has made the call. How many such
 // flows a member may have sent to another that the other has not used yet is bounded (credits.h). A
-// larger flow is sent as the receiver grants blocks, for which it has a place: all of them if they
-// go where they belong, or a few at a time if they are operands to be combined.
+// larger flow is sent as the receiver grants blocks, for which it has a place (`slots_of`): all of
+// them if they go where they belong, or a few at a time if they are operands to be combined. How
+// many grants that takes (`grants_of`) is the same at both ends.
 
 #include <gasnetex.h>
 
@@ -54,6 +55,17 @@ struct Blocks {
   }
 };
 
+/// Places that the receiver of a flow has for its blocks.
+inline std::uint32_t slots_of(Phase phase, const Blocks& blocks) noexcept {
+  if (phase == Phase::result) return blocks.count;
+  return std::min(phase == Phase::operand ? operand_slots : 1U, blocks.count);
+}
+/// Messages that grant a whole flow: the first as many blocks as there are places, each other one
+/// more block, once one has been used.
+inline std::uint32_t grants_of(const Blocks& blocks, std::uint32_t slots) noexcept {
+  return blocks.eager() ? 0 : blocks.count - slots + 1;
+}
+
 /// Where another member's bytes arrive.
 class Inflow {
  public:
@@ -67,7 +79,6 @@ class Inflow {
   gex_Rank_t peer;
   Phase phase;
   std::uint32_t taken = 0;  ///< blocks that have been used
-  std::uint32_t grants_due = 0;
   std::uint32_t grants_sent = 0;
   /// State of the sender's message: its content may have come another way, which replaces it.
   enum class Original : std::uint8_t { awaited, replaced, replaced_and_come };
@@ -83,6 +94,14 @@ class Inflow {
   }
   /// Returns true if nothing has come.
   bool is_untouched() noexcept { return taken == 0 && received(0) == 0; }
+  /// Grants that may have been sent by now: each block that is taken makes room for another one.
+  std::uint32_t grants_due(const Blocks& blocks) const noexcept {
+    return std::min(taken + 1, grants_of(blocks, slots_));
+  }
+  /// Returns true if all blocks have been used, and all are granted.
+  bool finished(const Blocks& blocks) const noexcept {
+    return taken == blocks.count && grants_sent == grants_of(blocks, slots_);
+  }
   /// Returns true if the next block that has not been taken is there.
   bool arrived(const Blocks& blocks) noexcept {
     return taken < blocks.count && received(taken) == blocks.size(taken);
@@ -100,22 +119,16 @@ class Inflow {
 struct Outflow {
   gex_Rank_t peer = 0;
   Phase phase = Phase::operand;
+  std::uint32_t slots = 0;            ///< of the receiver's Inflow
   std::uint32_t ticket = 0;           ///< of an eager one (credits.h)
   std::uint32_t granted = 0;          ///< blocks that may be sent
   std::uint32_t grants_received = 0;  ///< messages
   std::uint32_t block = 0;            ///< next to be sent
   std::size_t sent = 0;               ///< bytes of it
 
-  /// Messages that grant the whole flow.
-  std::uint32_t grants_expected(const Blocks& blocks) const noexcept {
-    if (blocks.eager()) return 0;
-    return phase == Phase::result || blocks.count <= operand_slots
-               ? 1
-               : blocks.count - operand_slots + 1;
-  }
   /// Sent, and nothing about it is still to come.
   bool finished(const Blocks& blocks) const noexcept {
-    return block == blocks.count && grants_received == grants_expected(blocks);
+    return block == blocks.count && grants_received == grants_of(blocks, slots);
   }
 };
 

@@ -32,10 +32,11 @@ bool in_a_row_there(Kind kind) noexcept {
   return kind == Kind::gather || kind == Kind::gather_to_all || kind == Kind::exchange;
 }
 
-Outflow outflow(gex_Rank_t to, Phase phase) {
+Outflow outflow(gex_Rank_t to, Phase phase, const Blocks& blocks) {
   Outflow flow;
   flow.peer = to;
   flow.phase = phase;
+  flow.slots = slots_of(phase, blocks);
   return flow;
 }
 
@@ -66,36 +67,39 @@ void Messages::skip() {
 bool Messages::advance() {
   bool progressed = false;
   for (std::uint32_t number = oldest_; number != begun_; ++number) {
-    MessageCollective*& slot = slots_[number % max_begun];
-    if (slot == nullptr || slot->number != number) continue;
-    progressed |= advance(*slot);
-    if (!has_moved(*slot)) continue;
-    MessageCollective* finished = slot;
-    slot = nullptr;
-    finish(*finished);
-    progressed = true;
+    MessageCollective* const operation = slots_[number % max_begun];
+    if (operation == nullptr || operation->number != number) continue;
+    progressed |= advance(*operation);
+    progressed |= retire_if_moved(*operation);
   }
-  while (oldest_ != begun_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
+  advance_oldest();
   while (!waiting_.empty() && waiting_.front()->number - oldest_ < max_begun) {
     MessageCollective& next = *waiting_.front();
     waiting_.pop();
     begin(next);
     advance(next);
-    if (has_moved(next)) {
-      slots_[next.number % max_begun] = nullptr;
-      if (oldest_ == next.number) ++oldest_;
-      finish(next);
-    }
+    if (retire_if_moved(next)) advance_oldest();
     progressed = true;
   }
   if (waiting_.empty()) {
     // Beyond the last that was begun, numbers were skipped.
     begun_ = launched_;
-    while (oldest_ != begun_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
+    advance_oldest();
   }
   progressed |= credits_.send_due(
       [&](gex_Rank_t member, std::uint32_t count) { return send_credit(*team_, member, count); });
   return progressed;
+}
+
+bool Messages::retire_if_moved(MessageCollective& operation) {
+  if (!has_moved(operation)) return false;
+  slots_[operation.number % max_begun] = nullptr;
+  finish(operation);
+  return true;
+}
+
+void Messages::advance_oldest() noexcept {
+  while (oldest_ != begun_ && slots_[oldest_ % max_begun] == nullptr) ++oldest_;
 }
 
 void Messages::finish(MessageCollective& operation) {
@@ -154,10 +158,7 @@ void Messages::begin(MessageCollective& operation) {
     set_up_tree(operation);
   else
     set_up_pairs(operation);
-  const bool eager = operation.blocks.eager();
-  for (auto* flows : {&operation.operands, &operation.results})
-    for (Inflow& flow : *flows) flow.grants_due = eager ? 0 : 1;
-  if (eager)
+  if (operation.blocks.eager())
     for (auto* flows : {&operation.round_sends, &operation.collector, &operation.receivers})
       for (Outflow& flow : *flows) flow.ticket = credits_.take_ticket(flow.peer);
   slots_[operation.number % max_begun] = &operation;
@@ -182,7 +183,7 @@ void Messages::set_up_tree(MessageCollective& operation) {
 
   // Places: of the contributors' blocks, of the rounds', and of a copy of the own operand.
   const std::size_t stride = round_up_to_line(blocks.each);
-  const std::uint32_t slots = std::min(operand_slots, blocks.count);
+  const std::uint32_t slots = slots_of(Phase::operand, blocks);
   const std::size_t places =
       plan.contributors.size() * slots + (plan.rounds.empty() ? 0 : plan.rounds.size() + 1);
   const std::size_t lines = places * (stride / cache_line);
@@ -193,18 +194,19 @@ void Messages::set_up_tree(MessageCollective& operation) {
     place += slots * stride;
   }
   for (const Plan::Round& round : plan.rounds) {
-    operation.rounds.emplace_back(round.partner, Phase::round, place, stride, 1);
-    operation.round_sends.push_back(outflow(round.partner, Phase::round));
+    operation.rounds.emplace_back(round.partner, Phase::round, place, stride,
+                                  slots_of(Phase::round, blocks));
+    operation.round_sends.push_back(outflow(round.partner, Phase::round, blocks));
     place += stride;
   }
   if (plan.collector != GEX_RANK_INVALID)
-    operation.collector.push_back(
-        outflow(plan.collector, plan.collector_gets_result ? Phase::result : Phase::operand));
+    operation.collector.push_back(outflow(
+        plan.collector, plan.collector_gets_result ? Phase::result : Phase::operand, blocks));
   if (plan.result_sender != GEX_RANK_INVALID)
     operation.results.emplace_back(plan.result_sender, Phase::result, request.destination,
-                                   blocks.each, blocks.count);
+                                   blocks.each, slots_of(Phase::result, blocks));
   for (const gex_Rank_t rank : plan.receivers)
-    operation.receivers.push_back(outflow(rank, Phase::result));
+    operation.receivers.push_back(outflow(rank, Phase::result, blocks));
   const bool is_source = request.kind == Kind::broadcast && !operation.passes_received();
   operation.passes_from = is_source ? request.source : request.destination;
 }
@@ -212,13 +214,14 @@ void Messages::set_up_tree(MessageCollective& operation) {
 void Messages::set_up_pairs(MessageCollective& operation) {
   const Request& request = operation.request;
   const Blocks& blocks = operation.blocks;
+  const std::uint32_t slots = slots_of(Phase::result, blocks);
   const gex_Rank_t me = team_->rank;
   operation.passes_from = request.source;
   operation.keeps_own = false;
   if (request.kind == Kind::shift) {
-    operation.receivers.push_back(outflow(operation.shift.to, Phase::result));
+    operation.receivers.push_back(outflow(operation.shift.to, Phase::result, blocks));
     operation.results.emplace_back(operation.shift.from, Phase::result, request.destination,
-                                   blocks.each, blocks.count);
+                                   blocks.each, slots);
     return;
   }
   const bool to_all = !has_root(request.kind);
@@ -231,11 +234,11 @@ void Messages::set_up_pairs(MessageCollective& operation) {
   for (gex_Rank_t i = 1; i < team_->size; ++i) {
     const auto peer = static_cast<gex_Rank_t>((std::uint64_t{me} + i) % team_->size);
     if (sends && (to_all || root || peer == request.root))
-      operation.receivers.push_back(outflow(peer, Phase::result));
+      operation.receivers.push_back(outflow(peer, Phase::result, blocks));
     if (receives && (to_all || root || peer == request.root))
       operation.results.emplace_back(peer, Phase::result,
                                      request.destination + (many_there ? peer * request.bytes : 0),
-                                     blocks.each, blocks.count);
+                                     blocks.each, slots);
   }
 }
 
@@ -277,9 +280,8 @@ bool Messages::send_grants(MessageCollective& operation) {
   bool progressed = false;
   for (auto* flows : {&operation.operands, &operation.results}) {
     for (Inflow& flow : *flows) {
-      while (flow.grants_sent != flow.grants_due) {
-        const std::uint32_t granted =
-            std::min(flow.slots(), operation.blocks.count) + flow.grants_sent;
+      while (flow.grants_sent != flow.grants_due(operation.blocks)) {
+        const std::uint32_t granted = flow.slots() + flow.grants_sent;
         if (!send_grant(*team_, flow.peer, operation.number, flow.phase, granted)) break;
         ++flow.grants_sent;
         progressed = true;
@@ -390,7 +392,7 @@ bool Messages::has_moved(const MessageCollective& operation) const noexcept {
       if (!flow.finished(blocks)) return false;
   for (const auto* flows : {&operation.operands, &operation.results})
     for (const Inflow& flow : *flows)
-      if (flow.taken != blocks.count || flow.grants_sent != flow.grants_due) return false;
+      if (!flow.finished(blocks)) return false;
   return true;
 }
 
@@ -419,12 +421,9 @@ bool Messages::send_block(const MessageCollective& operation, Outflow& flow, con
 
 void Messages::consume(MessageCollective& operation, Inflow& flow) {
   flow.received(flow.taken) = 0;
-  const std::uint32_t next = flow.taken++ + flow.slots();
-  if (!operation.blocks.eager()) {
-    if (next < operation.blocks.count) ++flow.grants_due;
-    return;
-  }
-  if (flow.original == Inflow::Original::awaited) credits_.count_used(flow.peer);
+  ++flow.taken;
+  if (operation.blocks.eager() && flow.original == Inflow::Original::awaited)
+    credits_.count_used(flow.peer);
 }
 
 bool Messages::is_early(const MessageCollective& operation, Phase phase) noexcept {

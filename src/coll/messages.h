@@ -125,8 +125,11 @@ class Messages {
   bool pass_results(MessageCollective& operation);
   /// Returns true if nothing is left to send or to receive.
   bool has_moved(const MessageCollective& operation) const noexcept;
-  /// The operation has moved all, and is in its slot no more.
+  /// Finishes an operation that has moved all, which leaves its slot; true if it has.
+  bool retire_if_moved(MessageCollective& operation);
   void finish(MessageCollective& operation);
+  /// Passes the numbers below which everything is done.
+  void advance_oldest() noexcept;
   /// Sends what is left of the flow's current block, if it may be sent; true once it is gone.
   bool send_block(const MessageCollective& operation, Outflow& flow, const std::byte* from,
                   bool& progressed);
