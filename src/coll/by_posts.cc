@@ -16,7 +16,7 @@ constexpr std::size_t max_flat_bytes = 1024;
 
 constexpr std::size_t max_piece_bytes = shm::post_buffer_bytes;
 
-// What `is_small` is one piece of a flat shape.
+// A request that `is_small` is one piece, of a flat shape if it is a reduction.
 static_assert(shm::post_cell_bytes <= max_flat_bytes && max_flat_bytes <= max_piece_bytes);
 
 /// Posts a piece of the own operand, for which there is room.
@@ -65,10 +65,13 @@ PieceShape Posts::piece_shape(const Request& request) const noexcept {
   return Grouped{};
 }
 
-DirectShape Posts::direct_shape(const Request& request) const noexcept {
-  if (request.kind != Kind::broadcast) return DirectReduction{};
+std::optional<DirectShape> Posts::direct_shape(const Request& request) const noexcept {
+  // One piece moves sooner than members learn where the memory is.
+  if (request.bytes <= max_piece_bytes) return std::nullopt;
   if (HelpedCopy::suits(request, boards_.size())) return HelpedCopy{};
-  return DirectCopy{};
+  if (DirectCopy::suits(request)) return DirectCopy{};
+  if (DirectReduction::suits(request, boards_.size())) return DirectReduction{};
+  return std::nullopt;
 }
 
 void Posts::set_up(PostCollective& operation) const noexcept {
@@ -90,10 +93,9 @@ void Posts::set_up(PostCollective& operation) const noexcept {
       visit(operation.shape, [](const auto& one) noexcept { return one.numbers_each; });
   operation.first_piece = operation.first;
   operation.end = operation.number_of(operation.pieces);
-  if (operation.pieces == 1 ||
-      (request.kind != Kind::broadcast && boards_.size() > DirectReduction::max_members))
-    return;
-  operation.direct = direct_shape(request);
+  const std::optional<DirectShape> direct = direct_shape(request);
+  if (!direct) return;
+  operation.direct = *direct;
   operation.stage =
       has_operand(request) ? PostCollective::Stage::describe : PostCollective::Stage::direct;
   const std::uint32_t numbers_before =
@@ -103,8 +105,9 @@ void Posts::set_up(PostCollective& operation) const noexcept {
 }
 
 bool Posts::is_small(const Request& request) const noexcept {
-  return request.bytes <= shm::post_cell_bytes && boards_.size() <= max_flat_members &&
-         request.kind != Kind::exchange;
+  if (request.bytes > shm::post_cell_bytes) return false;
+  return request.kind == Kind::broadcast ||
+         (is_reduction(request.kind) && boards_.size() <= max_flat_members);
 }
 
 Posts::AtOnce Posts::do_at_once(const Request& request) noexcept {
@@ -210,8 +213,7 @@ bool Posts::combine_posts(const PostCollective& operation, std::byte* to) {
 bool Posts::wants_polls() const noexcept {
   if (operations_.empty()) return false;
   const PostCollective& operation = *operations_.front();
-  return !operations_.has_one() || operation.pieces > 1 || !operation.is_posted() ||
-         operation.numbers_each > 1;
+  return !operations_.has_one() || !operation.is_only_to_be_read();
 }
 
 bool Posts::describe(PostCollective& operation) {

@@ -24,9 +24,9 @@
 //
 //   do_at_once      an operation of few bytes, in its call, if nothing is under way
 //   launch          any other: `set_up` chooses its shape, and its numbers
-//   advance         `post_operands` of all, as far as there are cells, and `advance_front`:
-//                   the shape of the first reads piece after piece (`read`), or copies
-//                   (`advance_directly`)
+//   advance         `post_operands` of all, as far as there are cells: a direct one posts where its
+//                   memory is (`describe`). Then `advance_front`: the shape of the first reads
+//                   piece after piece (`read`), or copies (`advance_directly`)
 //   advance_to      advances one, whose event asks for it
 //   finish          it has moved all pieces
 //
@@ -34,6 +34,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -153,7 +154,9 @@ class Posts {
     return {operation.request, is_root(operation.request), operation.first, operation.end};
   }
   PieceShape piece_shape(const Request& request) const noexcept;
-  DirectShape direct_shape(const Request& request) const noexcept;
+  /// Returns the direct way of an operation of this kind and size, if it has one; the same at all
+  /// members.
+  std::optional<DirectShape> direct_shape(const Request& request) const noexcept;
   void set_up(PostCollective& operation) const noexcept;
 
   bool post_operands();

@@ -34,6 +34,9 @@ class DirectCopy {
   /// Before those of the pieces.
   static constexpr std::uint32_t numbers = 1;
 
+  /// Returns true if such an operation of many bytes may go this way; the same at all members.
+  static bool suits(const Request& request) noexcept { return request.kind == Kind::broadcast; }
+
   /// The root posts where its source is. False: there is no room for the post now.
   bool describe(DirectTeam& team, const DirectOperation& operation) {
     return root_.describe(team, operation);

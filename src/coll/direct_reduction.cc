@@ -16,6 +16,8 @@ constexpr std::size_t max_combined_at_once = 256 * 1024;
 /// operands are mapped, else so much that the kernel's calls cost little beside its copies.
 constexpr std::size_t mapped_chunk = 16 * 1024;
 constexpr std::size_t copied_chunk = 64 * 1024;
+/// Each member has to reach the memory of each other.
+constexpr gex_Rank_t max_members = 64;
 /// Below so many bytes of a slice the kernel's calls cost more than pieces.
 constexpr std::size_t min_slice_by_kernel = 4096;
 
@@ -30,6 +32,10 @@ bool by_kernel(const Request& request, gex_Rank_t members) noexcept {
 }
 
 }  // namespace
+
+bool DirectReduction::suits(const Request& request, gex_Rank_t members) noexcept {
+  return is_reduction(request.kind) && members <= max_members;
+}
 
 bool DirectReduction::describe(DirectTeam& team, const DirectOperation& operation) {
   const Request& request = operation.request;

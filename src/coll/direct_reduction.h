@@ -25,10 +25,11 @@ namespace gex::coll {
 
 class DirectReduction {
  public:
-  /// Reductions in which each member reaches the memory of each other.
-  static constexpr gex_Rank_t max_members = 64;
   /// Before those of the pieces.
   static constexpr std::uint32_t numbers = 3;
+
+  /// Returns true if such an operation of many bytes may go this way; the same at all members.
+  static bool suits(const Request& request, gex_Rank_t members) noexcept;
 
   /// Posts where the own memory is. False: there is no room for the post now.
   bool describe(DirectTeam& team, const DirectOperation& operation);

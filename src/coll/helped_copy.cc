@@ -29,7 +29,8 @@ constexpr std::uint32_t all_copied = 1U << 31;
 
 bool HelpedCopy::suits(const Request& request, gex_Rank_t members) noexcept {
   // All ranks of a host find the same, since either all are oversubscribed or none is.
-  return members == 2 && request.bytes >= min_helped_bytes && !oversubscribed();
+  return request.kind == Kind::broadcast && members == 2 && request.bytes >= min_helped_bytes &&
+         !oversubscribed();
 }
 
 Step HelpedCopy::advance(DirectTeam& team, const DirectOperation& operation, bool& progressed) {

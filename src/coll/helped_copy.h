@@ -37,7 +37,7 @@ class HelpedCopy {
   /// Before those of the pieces.
   static constexpr std::uint32_t numbers = 1;
 
-  /// Returns true if such a broadcast goes this way; the same answer at both members.
+  /// Returns true if such an operation of many bytes goes this way; the same at both members.
   static bool suits(const Request& request, gex_Rank_t members) noexcept;
 
   /// The root posts where its source is. False: there is no room for the post now.
