@@ -61,13 +61,14 @@ class Boards {
                                        static_cast<std::uint32_t>(bytes));
   }
 
-  /// Everything below `number` is read here.
-  void read_below(std::uint32_t number) noexcept {
+  /// Publishes that everything below `number` is read here, several numbers at a time
+  /// (shm::PostReader).
+  void publish_read_below(std::uint32_t number) noexcept {
     shown_ = true;
     reader_.advance_to(number, own_board().read);
   }
-  /// And so is other memory that the posts below it name; published at once.
-  void read_below_now(std::uint32_t number) noexcept {
+  /// Publishes at once that it is, and so is other memory that the posts below it name.
+  void publish_read_below_now(std::uint32_t number) noexcept {
     shown_ = true;
     reader_.advance_now_to(number, own_board().read);
   }
@@ -114,8 +115,9 @@ class Boards {
                                 std::size_t bytes) const noexcept;
 
   void forget_missing() noexcept { missing_ = nullptr; }
-  /// The missing post, if there is one, is all that this member waits for, or not (`only`).
-  void await_missing(bool only) noexcept {
+  /// Notes for `may_advance` whether the missing post, if there is one, is all that this member
+  /// waits for (`only`).
+  void note_awaited(bool only) noexcept {
     awaited_number_.store(missing_number_, std::memory_order_relaxed);
     awaited_.store(only ? missing_ : nullptr, std::memory_order_relaxed);
   }
@@ -126,8 +128,8 @@ class Boards {
                                    *ready, awaited_number_.load(std::memory_order_relaxed));
   }
 
-  /// Something was stored that other members may wait for; `publish` and `read_below` note it
-  /// themselves.
+  /// Something was stored that other members may wait for; `publish` and `publish_read_below` note
+  /// it themselves.
   void note_shown() noexcept { shown_ = true; }
   /// Returns true if that was so since the last call.
   bool take_shown() noexcept { return std::exchange(shown_, false); }

@@ -126,7 +126,7 @@ Posts::AtOnce Posts::do_at_once(const Request& request) noexcept {
       return AtOnce::nothing;
   }
   next_number_ = number + 1;
-  boards_.read_below(number + 1);
+  boards_.publish_read_below(number + 1);
   return AtOnce::done;
 }
 
@@ -158,12 +158,12 @@ void Posts::advance_to(PostCollective& operation) {
 
 void Posts::finish(PostCollective& operation) {
   operations_.pop();
-  if (!operation.keeps_posts) boards_.read_below(operation.end);
+  if (!operation.keeps_posts) boards_.publish_read_below(operation.end);
   operation.finish();
 }
 
 void Posts::show_awaited() noexcept {
-  boards_.await_missing(posting_ == nullptr && !operations_.empty());
+  boards_.note_awaited(posting_ == nullptr && !operations_.empty());
 }
 
 bool Posts::advance() {
@@ -282,7 +282,8 @@ bool Posts::advance_front(PostCollective& operation) {
     if (!read(operation.shape, boards_, piece)) return progressed;
     ++operation.pieces_read;
     restart(operation.shape);
-    if (!operation.keeps_posts) boards_.read_below(operation.number_of(operation.pieces_read));
+    if (!operation.keeps_posts)
+      boards_.publish_read_below(operation.number_of(operation.pieces_read));
     progressed = true;
     if (posting_ != nullptr) post_operands();
   }

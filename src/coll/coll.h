@@ -7,7 +7,10 @@
 //   start_collective        coll.cc              a copy in a team of one; nothing without bytes
 //   TeamCollectives::start  team_collectives.cc  `way_of` chooses a Collective, and `launch` gives
 //                                                it its turn among the team's; few bytes move by
-//                                                posts within the call (Posts::do_at_once)
+//                                                posts within the call (Posts::do_at_once); in
+//                                                checked mode it is launched once all members have
+//                                                announced the same call (announcement.h,
+//                                                agreement.h)
 //
 //   PostCollective          by_posts.h     all members share memory: its table names the shape, of
 //                                          which each moves bytes by posts (by_pieces.h) over
@@ -32,8 +35,9 @@
 //                                          (credits.h)
 //   TeamCollectives::advance               in polls: Posts, Messages and ComposedQueue `advance`
 //   Collective::finish                     `done`: nothing is left to do here
-//   TeamCollectives::event_is_complete     what the event asks: `conclude` does what posts allow,
-//                                          and gives the Collective back
+//   TeamCollectives::event_is_complete     what the event that `event_of` (core/initiate.h) made in
+//                                          the call asks: `conclude` does what posts allow, and
+//                                          gives the Collective back
 //
 // An operation is *started* by its call, *launched* when it gets its place in the order of the
 // team's, *done* when nothing is left to do here, and *complete* when its event is. One by

@@ -131,6 +131,13 @@ struct Collective {
   }
 };
 
+/// Returns true if an operation is done, as the lock of its TeamCollectives shows it; a hint
+/// without the lock.
+inline bool is_done(const Collective& operation) noexcept {
+  // Relaxed: operations are finished with the lock held.
+  return operation.done.load(std::memory_order_relaxed);
+}
+
 /// Operations in the order of their calls. An operation is in one queue at a time.
 template <class T>
 class CollectiveQueue {

@@ -10,11 +10,6 @@ void prepare_part(Collective& part, const Request& whole) noexcept {
   part.done.store(false, std::memory_order_relaxed);
 }
 
-bool is_done(const Collective& part) noexcept {
-  // Relaxed: operations are finished with the lock held.
-  return part.done.load(std::memory_order_relaxed);
-}
-
 void ComposedQueue::launch(ComposedCollective& operation) {
   operation.set_up();
   pending_.push(operation);

@@ -29,8 +29,6 @@ struct ComposedCollective : Collective {
 /// Makes an operation ready to be launched as a part of another one, with a request like that
 /// one's.
 void prepare_part(Collective& part, const Request& whole) noexcept;
-/// Returns true if a part is done.
-bool is_done(const Collective& part) noexcept;
 
 class ComposedQueue {
  public:

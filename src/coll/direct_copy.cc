@@ -6,9 +6,9 @@ namespace gex::coll {
 
 namespace {
 
-/// Where a member begins to copy a broadcast's bytes if the kernel does it, which counts the users
-/// of each page that it copies: members that are at the same page at the same time wait for each
-/// other.
+/// Where a member begins to copy a broadcast's bytes if they lie in no segment, so that the kernel
+/// copies. It counts the users of each page that it copies: members that are at the same page at
+/// the same time wait for each other.
 std::size_t start_of(const Request& request, const Boards& boards) noexcept {
   const gex_Rank_t behind = (boards.own() + boards.size() - request.root) % boards.size() - 1;
   const std::size_t start = request.bytes / (boards.size() - 1) * behind;
@@ -45,7 +45,7 @@ Step DirectCopy::take(DirectTeam& team, const DirectOperation& operation, bool& 
     declines_ = taken == Taken::declined;
   }
   if (declines_) return decline(team, operation);
-  team.boards.read_below_now(operation.end);
+  team.boards.publish_read_below_now(operation.end);
   return Step::done;
 }
 
@@ -53,6 +53,7 @@ Taken DirectCopy::take_some(DirectTeam& team, const DirectOperation& operation,
                             const Description& there) {
   const Request& request = operation.request;
   std::size_t at = copied_;
+  // In a segment they are mapped as a rule, and copied from the first on.
   if (!there.source.shared()) at = (at + start_of(request, team.boards)) % request.bytes;
   const std::size_t bytes =
       std::min({request.bytes - copied_, request.bytes - at, max_copied_at_once});

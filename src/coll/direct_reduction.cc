@@ -65,7 +65,7 @@ Step DirectReduction::advance(DirectTeam& team, const DirectOperation& operation
 
 /// Done: a later stage has been entered.
 Step DirectReduction::learn(DirectTeam& team, const DirectOperation& operation) {
-  using Kernel = DirectTeam::Kernel;
+  using KernelAgreement = DirectTeam::KernelAgreement;
   for (; seen_ != team.boards.size(); ++seen_) {
     const Description* const description = team.description_of(seen_, operation);
     if (description == nullptr) return Step::incomplete;
@@ -74,11 +74,11 @@ Step DirectReduction::learn(DirectTeam& team, const DirectOperation& operation) 
         (!writes_destination(operation.request, seen_) || description->destination.shared());
   }
   const bool kernel_may = by_kernel(operation.request, team.boards.size());
-  if (kernel_may && team.kernel == Kernel::between_all) {
+  if (kernel_may && team.kernel == KernelAgreement::between_all) {
     enter(Stage::combining);
     return Step::done;
   }
-  if (!all_shared_ && (!kernel_may || team.kernel == Kernel::not_between_all))
+  if (!all_shared_ && (!kernel_may || team.kernel == KernelAgreement::not_between_all))
     return Step::by_pieces;
   if (!post_verdict(team, operation)) return Step::incomplete;
   enter(Stage::agreeing);
@@ -87,7 +87,7 @@ Step DirectReduction::learn(DirectTeam& team, const DirectOperation& operation) 
 
 /// Done: the next stage has been entered.
 Step DirectReduction::agree(DirectTeam& team, const DirectOperation& operation) {
-  using Kernel = DirectTeam::Kernel;
+  using KernelAgreement = DirectTeam::KernelAgreement;
   for (; seen_ != team.boards.size(); ++seen_) {
     if (!team.boards.find_post(seen_, operation.first + 1, operation.request.bytes))
       return Step::incomplete;
@@ -96,7 +96,7 @@ Step DirectReduction::agree(DirectTeam& team, const DirectOperation& operation) 
     agrees_ = agrees_ && verdict.reaches_all != 0;
     kernel_agrees_ = kernel_agrees_ && verdict.kernel_copies_for_all != 0;
   }
-  team.kernel = kernel_agrees_ ? Kernel::between_all : Kernel::not_between_all;
+  team.kernel = kernel_agrees_ ? KernelAgreement::between_all : KernelAgreement::not_between_all;
   if (!agrees_) return Step::by_pieces;
   enter(Stage::combining);
   return Step::done;

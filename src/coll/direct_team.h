@@ -68,8 +68,8 @@ class DirectTeam {
   bool kernel_declined = false;  ///< for a member the kernel does not copy from this one
   /// States if the kernel copies between all members, once reductions have agreed on that; the same
   /// at all.
-  enum class Kernel : std::uint8_t { unknown, between_all, not_between_all };
-  Kernel kernel = Kernel::unknown;
+  enum class KernelAgreement : std::uint8_t { unknown, between_all, not_between_all };
+  KernelAgreement kernel = KernelAgreement::unknown;
 
   /// Returns what a member has posted of an operation, or null if it has not yet.
   const Description* description_of(gex_Rank_t member, const DirectOperation& operation) noexcept;

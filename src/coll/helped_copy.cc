@@ -42,16 +42,15 @@ Step HelpedCopy::advance(DirectTeam& team, const DirectOperation& operation, boo
   }
   has_offered_ = has_offered_ || offer(team, operation);
   if (!has_offered_) return Step::incomplete;
-  return has_copied_ ? await_mark(team, operation) : take(team, operation, progressed);
+  return has_copied_ ? look_for_mark(team, operation) : take(team, operation, progressed);
 }
 
-/// True once there is nothing to help with.
 bool HelpedCopy::help(DirectTeam& team, const DirectOperation& operation, bool& progressed) {
   const Request& request = operation.request;
   const gex_Rank_t other = 1 - team.boards.own();
   const Description* const there = team.description_of(other, operation);
   if (there == nullptr) return false;
-  // A member that reads the source where it is mapped is faster alone.
+  // A source in a segment is mapped there as a rule, and a member that reads it so is faster alone.
   if (root_.source().shared()) return true;
   // Acquire: pairs with the member's `decline`.
   if (team.word_of(other, operation).load(std::memory_order_acquire) != 0) return true;
@@ -87,7 +86,6 @@ Step HelpedCopy::collect(DirectTeam& team, const DirectOperation& operation) {
   return root_.note_decline(team);
 }
 
-/// Before the root's post is there: the root may be waiting for this one. False: there is no room.
 bool HelpedCopy::offer(DirectTeam& team, const DirectOperation& operation) {
   if (!team.boards.may_write(operation.first)) return false;
   Description description{};
@@ -105,7 +103,7 @@ Step HelpedCopy::take(DirectTeam& team, const DirectOperation& operation, bool& 
   if (taken == Taken::some) return Step::incomplete;
   if (taken == Taken::declined) return decline(team, operation);
   has_copied_ = true;
-  return await_mark(team, operation);
+  return look_for_mark(team, operation);
 }
 
 Taken HelpedCopy::take_some(DirectTeam& team, const DirectOperation& operation,
@@ -126,13 +124,13 @@ Taken HelpedCopy::take_some(DirectTeam& team, const DirectOperation& operation,
   return Taken::some;
 }
 
-Step HelpedCopy::await_mark(DirectTeam& team, const DirectOperation& operation) {
+Step HelpedCopy::look_for_mark(DirectTeam& team, const DirectOperation& operation) {
   const Request& request = operation.request;
   // Acquire: pairs with the root's mark.
   if (chunks_copied_ != chunk_count(request.bytes) &&
       (team.word_of(request.root, operation).load(std::memory_order_acquire) & all_copied) == 0)
     return Step::incomplete;
-  team.boards.read_below_now(operation.end);
+  team.boards.publish_read_below_now(operation.end);
   return Step::done;
 }
 

@@ -13,7 +13,7 @@
 //                        by pieces,
 //                        if it declines
 //
-//   other    offer -------> take ---------------> await_mark --> done
+//   other    offer -------> take -------------> look_for_mark --> done
 //            posts its      claims chunks from    if the root    publishes at once that it has
 //            destination    the first on and      has claimed    read all
 //                           copies them           any
@@ -49,17 +49,22 @@ class HelpedCopy {
   Step advance(DirectTeam& team, const DirectOperation& operation, bool& progressed);
 
  private:
+  /// The root copies chunks. True once there is nothing to help with.
   bool help(DirectTeam& team, const DirectOperation& operation, bool& progressed);
   Step collect(DirectTeam& team, const DirectOperation& operation);
+  /// The other member posts where its destination is, before the root's post is there: the root may
+  /// be waiting for this one. False: there is no room.
   bool offer(DirectTeam& team, const DirectOperation& operation);
   Step take(DirectTeam& team, const DirectOperation& operation, bool& progressed);
   Taken take_some(DirectTeam& team, const DirectOperation& operation, const Description& there);
-  Step await_mark(DirectTeam& team, const DirectOperation& operation);
+  Step look_for_mark(DirectTeam& team, const DirectOperation& operation);
   Step decline(DirectTeam& team, const DirectOperation& operation);
 
   DirectRoot root_;
-  bool has_offered_ = false;         ///< other
-  bool has_copied_ = false;          ///< no chunk is left to claim, and the own ones are copied
+  bool has_offered_ = false;  ///< other
+  /// Root: nothing is left to help with. Other: no chunk is left to claim, and the own ones are
+  /// copied.
+  bool has_copied_ = false;
   std::uint32_t chunks_copied_ = 0;  ///< by this member
 };
 

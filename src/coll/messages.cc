@@ -405,7 +405,7 @@ bool Messages::send_block(const MessageCollective& operation, Outflow& flow, con
     return false;
   }
   const std::size_t size = blocks.size(flow.block);
-  const std::size_t limit = max_bytes(*team_, flow.peer);
+  const std::size_t limit = max_data_bytes(*team_, flow.peer);
   while (flow.sent != size) {
     const std::size_t piece = std::min(limit, size - flow.sent);
     if (!send_data(*team_, flow.peer, operation.number, flow.phase,

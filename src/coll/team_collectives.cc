@@ -131,7 +131,7 @@ gex_Event_t TeamCollectives::start(const Request& request) noexcept {
       launch(*operation, at_once);
       arrive_at_completions();
     }
-    complete = operation->done.load(std::memory_order_relaxed) && is_complete(*operation);
+    complete = is_done_and_complete(*operation);
     if (complete) give_back(*operation);
     active = !idle_locked();
     ring_if_shown();
@@ -163,8 +163,7 @@ void TeamCollectives::number_completion(Collective& operation) {
 }
 
 void TeamCollectives::arrive_at_completions() noexcept {
-  // Relaxed: an operation is finished with the lock held.
-  while (!completing_.empty() && completing_.front()->done.load(std::memory_order_relaxed)) {
+  while (!completing_.empty() && is_done(*completing_.front())) {
     completing_.pop_front();
     completions_->start();
   }
@@ -177,7 +176,7 @@ void TeamCollectives::ring_if_shown() noexcept {
   ring_own_waiters();
 }
 
-bool TeamCollectives::is_complete(const Collective& operation) const noexcept {
+bool TeamCollectives::has_completed_together(const Collective& operation) const noexcept {
   return !operation.request.completes_together || completions_->done(operation.completion);
 }
 
@@ -186,7 +185,7 @@ bool TeamCollectives::event_is_complete(void* subject, std::uint32_t) noexcept {
   TeamCollectives& owner = *operation.owner;
   // Acquire: what the operation wrote is seen after this.
   if (operation.done.load(std::memory_order_acquire)) {
-    if (!owner.is_complete(operation)) return false;
+    if (!owner.has_completed_together(operation)) return false;
   } else {
     // Posts are looked at here as well: seen at once, they cost no more than their line.
     const Posts* const posts = owner.posts_.get();
@@ -198,8 +197,7 @@ bool TeamCollectives::event_is_complete(void* subject, std::uint32_t) noexcept {
 bool TeamCollectives::needs_core(void* subject, std::uint32_t) noexcept {
   const auto& operation = *static_cast<const Collective*>(subject);
   const TeamCollectives& owner = *operation.owner;
-  // Relaxed: a hint.
-  if (operation.done.load(std::memory_order_relaxed))
+  if (is_done(operation))
     return !operation.request.completes_together ||
            owner.completions_->needs_core(operation.completion);
   const auto& before = operation.request.after_barrier;
@@ -210,8 +208,7 @@ bool TeamCollectives::needs_core(void* subject, std::uint32_t) noexcept {
 bool TeamCollectives::conclude(Collective& operation) noexcept {
   // The thread that holds the lock may be finishing the operation: there is nothing to add to that.
   if (threaded_ && !lock_.try_lock()) return false;
-  // Relaxed: an operation is finished with the lock held.
-  if (!operation.done.load(std::memory_order_relaxed)) {
+  if (!is_done(operation)) {
     if (operation.way == Way::posts)
       posts_->advance_to(static_cast<PostCollective&>(operation));
     else
@@ -219,7 +216,7 @@ bool TeamCollectives::conclude(Collective& operation) noexcept {
     arrive_at_completions();
     ring_if_shown();
   }
-  const bool complete = operation.done.load(std::memory_order_relaxed) && is_complete(operation);
+  const bool complete = is_done_and_complete(operation);
   if (complete) give_back(operation);
   if (threaded_) lock_.unlock();
   return complete;

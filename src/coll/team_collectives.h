@@ -97,8 +97,13 @@ class TeamCollectives {
   void arrive_at_completions() noexcept;
   /// Wakes other members, and other threads of this one, for what `posts_` has stored.
   void ring_if_shown() noexcept;
-  /// Returns true if one that is done here is complete. Acquire. Any thread.
-  bool is_complete(const Collective& operation) const noexcept;
+  /// Returns true if an operation that is done here need not be done elsewhere, or is. Acquire. Any
+  /// thread.
+  bool has_completed_together(const Collective& operation) const noexcept;
+  /// Called with the lock.
+  bool is_done_and_complete(const Collective& operation) const noexcept {
+    return is_done(operation) && has_completed_together(operation);
+  }
   // The probe of an operation's event; gives the operation back if it is complete.
   static bool event_is_complete(void* operation, std::uint32_t) noexcept;
   static bool needs_core(void* operation, std::uint32_t) noexcept;

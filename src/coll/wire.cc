@@ -61,7 +61,7 @@ MessageCounts message_counts() noexcept {
           bytes_sent.load(std::memory_order_relaxed)};
 }
 
-std::size_t max_bytes(Team& team, gex_Rank_t to) noexcept {
+std::size_t max_data_bytes(Team& team, gex_Rank_t to) noexcept {
   return am::max_medium(team.jobrank_of(to));
 }
 

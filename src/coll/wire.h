@@ -18,7 +18,7 @@ namespace gex::coll {
 enum class Wanted : std::uint32_t { result, operand };
 
 /// The largest piece of a block that one message carries.
-std::size_t max_bytes(Team& team, gex_Rank_t to) noexcept;
+std::size_t max_data_bytes(Team& team, gex_Rank_t to) noexcept;
 
 // Each returns whether the message was sent; nothing waits, nothing polls.
 bool send_data(Team& team, gex_Rank_t to, std::uint32_t number, Phase phase, std::uint64_t offset,
