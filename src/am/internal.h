@@ -112,10 +112,10 @@ class Packed {
 
   const gex_AM_Arg_t* args() const noexcept { return words_; }
   /// Such a message, without payload as yet.
-  Outbound message_for(const Internal& kind) const noexcept {
+  Outbound message_for(const Internal& internal) const noexcept {
     Outbound message;
     message.what =
-        MessageWhat::make(kind.handler(), Category::short_message, false, arguments_of<T>, {});
+        MessageWhat::make(internal.handler(), Category::short_message, false, arguments_of<T>, {});
     message.args = words_;
     return message;
   }
@@ -133,10 +133,10 @@ T unpack(const gex_AM_Arg_t* args) noexcept {
 
 /// Sends a reply without payload.
 template <Fields T>
-void reply_with(gex_Token_t token, const Internal& kind, const T& fields) noexcept {
+void reply_with(gex_Token_t token, const Internal& internal, const T& fields) noexcept {
   const Packed<T> packed(fields);
-  Outbound reply = packed.message_for(kind);
-  send_reply(token, reply);
+  Outbound reply = packed.message_for(internal);
+  reply_to(token, reply);
 }
 
 /// Start-up only.

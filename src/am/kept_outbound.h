@@ -1,6 +1,6 @@
 #pragma once
 // A message that is sent or delivered later than its call, with copies of all that it refers to.
-// The payload of a long one to a neighbor is placed already: it needs no segment.
+// The payload of a long one is placed before it is sent: it needs no segment.
 
 #include <cstddef>
 #include <memory>

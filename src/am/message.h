@@ -49,7 +49,7 @@ struct MessageWhat {
 struct MessageHeader {
   MessageWhat what;
   std::uint32_t source;         ///< jobrank of the sender
-  std::uint32_t size_and_slab;  ///< of a medium, 0 in others: payload bytes, 20 bits, and slab, 12
+  std::uint32_t size_and_slab;  ///< read of a medium only: payload bytes, 20 bits, and slab, 12
 
   static constexpr std::uint32_t make_size_and_slab(std::uint32_t size,
                                                     std::uint32_t slab) noexcept {

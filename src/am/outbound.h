@@ -2,8 +2,8 @@
 // An active message on its way out, its route, and the two ways to send it: as a request or a
 // reply.
 //
-// A route is looked up once for each message, where it is prepared by Prepare; a request that is
-// deferred has another, in the lane of the thread that sends it. Its end is chosen in one place,
+// A route is looked up once for each message, by its call or by Prepare; a request that is deferred
+// has another, in the lane of the thread that sends it. Its end is chosen in one place,
 // send.cc: a neighbor is reached through its ring (to_neighbor.h), this process by a call
 // (to_self.h), any other through the conduit (network.h). What fits in a cell has an express way
 // before that, express.h.
@@ -61,14 +61,14 @@ Route route_back(const _gex_Token& token) noexcept;
 int send_request(Route route, const Outbound& message, bool immediate) noexcept;
 /// Sends the reply to a request by its route, that request's `route_back`. Never waits for the
 /// requester.
-void send_reply(Route route, const Outbound& message) noexcept;
+void send_reply_by_route(Route route, const Outbound& message) noexcept;
 /// As above, in the handler of the request: it then has its reply.
 void send_reply(gex_Token_t token, Route route, const Outbound& message) noexcept;
 
 // For those who have no other use for the route.
 int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept;
 /// Makes `message` the reply to that request, too: its direction and endpoints need not be set.
-void send_reply(gex_Token_t token, Outbound& message) noexcept;
+void reply_to(gex_Token_t token, Outbound& message) noexcept;
 
 /// Describes what a message that finds no room waits for.
 Op op_of(gex_Rank_t jobrank, const Outbound& message) noexcept;

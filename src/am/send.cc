@@ -39,7 +39,7 @@ int send_request(Route route, const Outbound& message, bool immediate) noexcept 
   return 0;
 }
 
-void send_reply(Route route, const Outbound& message) noexcept {
+void send_reply_by_route(Route route, const Outbound& message) noexcept {
   if (route.link != nullptr) return send_reply_to_neighbor(*route.link, message);
   if (crosses_network(route)) return send_reply_over_network(route.jobrank, message);
   send_to_self(message);
@@ -47,14 +47,14 @@ void send_reply(Route route, const Outbound& message) noexcept {
 
 void send_reply(gex_Token_t token, Route route, const Outbound& message) noexcept {
   token->may_reply = false;
-  send_reply(route, message);
+  send_reply_by_route(route, message);
 }
 
 int send_request(gex_Rank_t jobrank, const Outbound& message, bool immediate) noexcept {
   return send_request(route_to(jobrank), message, immediate);
 }
 
-void send_reply(gex_Token_t token, Outbound& message) noexcept {
+void reply_to(gex_Token_t token, Outbound& message) noexcept {
   message.what.set_reply();
   message.what.set_endpoints(endpoints_back(*token));
   send_reply(token, route_back(*token), message);

@@ -27,7 +27,9 @@
 //   - send_to_self                am/to_self.cc       calls the handler
 //
 // A long request: gex_am_request_long_ (am.cc), and send_long_request (rma/long_message.h): a put
-// first if its payload cannot go with it; then send_request.
+// first if its payload cannot go with it; then send_request. Where that would wait but must not, an
+// immediate one is deferred (am/deferred_send.h), as is a long reply (send_long_reply): polls send
+// it.
 //
 // A prepared request: Prepare finds its route and a buffer (express_prepare here, or
 // prepare_request, am/prepare.cc), which a descriptor keeps. Commit sends it: express_commit here,
@@ -36,7 +38,9 @@
 // And at the peer, in a poll:
 //
 //   gasnet_AMPoll             gex/poll.h          inline: looks at the inboxes, and makes a call if
-//                                                 one seems full (gex_poll_, gasnet1_core.cc);
+//                                                 one seems full, or other deliveries are wanted,
+//                                                 as with a network always: want_deliveries
+//                                                 (gex_poll_, gasnet1_core.cc);
 //   poll                      core/progress.h     so does this, of the library's own waits. Both
 //                                                 end in poll_busy (core/progress.cc)
 //   deliver_messages          am/poll.cc          the rings first (poll_rings), then all others:
@@ -90,6 +94,7 @@ using gex::api::complete_locally;
 
 /// Returns true if requests to members of that team may go the express way. Those of a TM-pair have
 /// more to look up, and calls that are checked or traced, which have no such team, more to do.
+/// Replies and Prepare leave it for a watched job (GEX_HANG_AFTER), too, whose calls are noted.
 bool is_express_team(gex_TM_t tm) {
   return GEX_IS_READABLE_TEAM_(tm) != 0;
 }

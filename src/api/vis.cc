@@ -19,7 +19,7 @@ using gex::Form;
 using gex::Initiated;
 using gex::vis::BlockList;
 using gex::vis::Direction;
-using gex::vis::StridedEnd;
+using gex::vis::StridedArgument;
 using gex::vis::VisCall;
 using gex::vis::VisRequest;
 
@@ -74,11 +74,11 @@ Initiated lists(VisCall which, gex_TM_t tm, gex_Rank_t rank, const List<Entry>& 
   return outcome;
 }
 
-Initiated strided(VisCall which, gex_TM_t tm, gex_Rank_t rank, const StridedEnd& destination,
-                  const StridedEnd& source, std::size_t elemsz, const std::size_t* count,
+Initiated strided(VisCall which, gex_TM_t tm, gex_Rank_t rank, const StridedArgument& destination,
+                  const StridedArgument& source, std::size_t elemsz, const std::size_t* count,
                   std::size_t levels, gex_Flags_t flags) {
   gex::InCall call(which.call);
-  bool empty = elemsz == 0;
+  bool empty = elemsz == 0;  // read in checked mode only
   if (checked()) {
     if (!empty) require_array(count, levels, "count", call);
     for (std::size_t i = 0; !empty && i < levels; ++i) empty = count[i] == 0;

@@ -84,7 +84,7 @@ void on_question(gex_Token_t token, const QuestionMessage& question, void*, std:
     answer.payload = bytes;
     answer.size = size;
   }
-  am::send_reply(token, answer);
+  am::reply_to(token, answer);
 }
 
 void on_answer(gex_Token_t token, const AnswerMessage& answer, void* payload,

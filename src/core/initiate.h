@@ -1,6 +1,6 @@
 #pragma once
 // How an operation is initiated in each of its forms: blocking, implicit (NBI), with an event (NB).
-// No other file distinguishes the forms.
+// Only here do the forms differ in counters, events and waits.
 //
 // An operation has one or more parts. Its `inject` function gives them to whatever carries them:
 // each part adds one to `CompletionTargets::done` when it is complete and, if `inject` reports so

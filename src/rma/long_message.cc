@@ -68,7 +68,7 @@ bool DeferredMessage::advance() noexcept {
   }
   if (StdCompletion::load_acquire(acknowledged) != message_parts_of(transfer)) return false;
   if (kept.message.what.is_reply()) {
-    am::send_reply(route, kept.message);
+    am::send_reply_by_route(route, kept.message);
     return true;
   }
   if (am::send_request(transfer.peer.jobrank, kept.message, /*immediate=*/true) != 0) return false;

@@ -91,7 +91,7 @@ void send_data(gex_Token_t token, Wide done, Wide destination, const std::byte* 
   reply.what.set_category(Category::medium);
   reply.payload = from;
   reply.size = size;
-  am::send_reply(token, reply);
+  am::reply_to(token, reply);
 }
 
 void on_get(gex_Token_t token, const Get& get, void*, std::size_t) noexcept {

@@ -14,7 +14,8 @@
 
 namespace gex::rma {
 
-/// The means that carries a transfer; rma/way.h chooses it.
+/// The means that carries a transfer; rma/way.h chooses it. Those of a non-contiguous one are in
+/// vis (vis/vis.h).
 enum class Way : std::uint8_t {
   kind,      ///< copies of a kind of memory, which reach both sides (rma/by_kind.h)
   copy,      ///< this processor: the remote side is mapped here

@@ -124,8 +124,8 @@ std::byte* MessageSeries::begin(std::size_t max_bytes) noexcept {
 
 bool MessageSeries::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
   if (deferred_ == nullptr) {
-    am::Outbound built = medium(internal_.handler(), bytes, arg_count_, args);
-    if (am::commit(message_, built, transfer_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) ==
+    am::Outbound outbound = medium(internal_.handler(), bytes, arg_count_, args);
+    if (am::commit(message_, outbound, transfer_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) ==
         0) {
       is_first_ = false;
       return true;

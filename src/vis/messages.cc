@@ -197,26 +197,26 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
     buffer->expect(part.begin_gather(*kind, bytes, buffer->bytes(), buffer->copied()));
     rma::finish_when_copied(std::move(buffer), token,
                             [=](gex_Token_t later, const std::byte* data) noexcept {
-                              am::Outbound built = packed.message_for(data_message);
-                              built.what.set_category(Category::medium);
-                              built.payload = data;
-                              built.size = bytes;
-                              am::send_reply(later, built);
+                              am::Outbound reply = packed.message_for(data_message);
+                              reply.what.set_category(Category::medium);
+                              reply.payload = data;
+                              reply.size = bytes;
+                              am::reply_to(later, reply);
                             });
     return;
   }
-  gex_AM_SrcDesc_t reply = am::prepare_reply(token, {.client_buffer = nullptr,
-                                                     .most_payload = bytes,
-                                                     .destination = nullptr,
-                                                     .is_long = false,
-                                                     .flags = 0,
-                                                     .arg_count = am::arguments_of<Data>});
-  if (reply->size < bytes) fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
-  part.gather(bytes, static_cast<std::byte*>(reply->address));
-  am::Outbound built = packed.message_for(data_message);
-  built.what.set_category(Category::medium);
-  built.size = bytes;
-  am::commit(reply, built, 0);
+  gex_AM_SrcDesc_t prepared = am::prepare_reply(token, {.client_buffer = nullptr,
+                                                        .most_payload = bytes,
+                                                        .destination = nullptr,
+                                                        .is_long = false,
+                                                        .flags = 0,
+                                                        .arg_count = am::arguments_of<Data>});
+  if (prepared->size < bytes) fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
+  part.gather(bytes, static_cast<std::byte*>(prepared->address));
+  am::Outbound reply = packed.message_for(data_message);
+  reply.what.set_category(Category::medium);
+  reply.size = bytes;
+  am::commit(prepared, reply, 0);
 }
 
 void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t size) noexcept {

@@ -2,11 +2,11 @@
 // Non-contiguous put and get made of messages, for what neither copies nor the network carry
 // (vis.cc, narrow_way).
 //
-// A put is packed into negotiated-payload messages, each the description of a part of the peer's
-// region and that part's data, and each replied to when the data is written. A get requests parts
-// by their descriptions; the replies are unpacked as they arrive, so a get keeps a record of its
-// own end until the last one. What is memory of a device, at either end, is packed and unpacked by
-// copies that no handler waits for (rma/staging.h).
+// A put is packed into negotiated-payload messages (but for deferred ones, message_series.h), each
+// the description of a part of the peer's region and that part's data, and each replied to when the
+// data is written. A get requests parts by their descriptions; the replies are unpacked as they
+// arrive, so a get keeps a record of its own end until the last one. What is memory of a device, at
+// either end, is packed and unpacked by copies that no handler waits for (rma/staging.h).
 
 #include <gasnetex.h>
 

@@ -77,9 +77,10 @@ struct PieceInjection {
                          pieces.remote[0].address};
     void* const done = flushes ? nullptr : targets.done;
     if (pieces.remote_count == 1 && pieces.local_count == 1) {
-      void* const data = pieces.local[0].data;
-      return (transfer.is_put ? conduit.put(&at, data, pieces.bytes, done, targets.local_done)
-                              : conduit.get(&at, data, pieces.bytes, done)) == net::sent;
+      void* const local_piece = pieces.local[0].data;
+      return (transfer.is_put
+                  ? conduit.put(&at, local_piece, pieces.bytes, done, targets.local_done)
+                  : conduit.get(&at, local_piece, pieces.bytes, done)) == net::sent;
     }
     return (transfer.is_put
                 ? conduit.put_pieces(&at, pieces.remote, pieces.remote_count, pieces.local,

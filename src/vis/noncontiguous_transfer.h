@@ -15,8 +15,9 @@ struct NoncontiguousTransfer {
   rma::ResolvedTransfer resolved;
   std::size_t bytes;  ///< of data
   bool is_put;
-  bool immediate;                         ///< it must not wait for room
-  bool takes_several_operations = false;  ///< Way::network
+  bool immediate;  ///< it must not wait for room
+  /// Way::network: it certainly takes several operations; else it may, if pieces do not fit well.
+  bool takes_several_operations = false;
 
   Op op() const noexcept { return resolved.as(is_put ? OpKind::put : OpKind::get, bytes); }
 };

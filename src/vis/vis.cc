@@ -111,7 +111,7 @@ Extent require_extent(const Shape& shape, End end, Call call) noexcept {
 }
 
 /// The regions of a strided transfer, whose peer's memory begins at `remote_lowest`.
-struct StridedRegions {
+struct StridedEnds {
   StridedRegion remote;
   StridedRegion local;
   std::uintptr_t remote_lowest;
@@ -139,8 +139,8 @@ struct StridedRegions {
   }
 };
 
-/// As StridedRegions, of lists.
-struct ListRegions {
+/// As StridedEnds, of lists.
+struct ListEnds {
   const BlockList& remote;
   const BlockList& local;
   std::size_t all_bytes;
@@ -272,8 +272,9 @@ void check_lists(const Target& peer, const BlockList& remote, const BlockList& l
 
 }  // namespace
 
-Initiated move_strided(const VisRequest& request, const StridedEnd& remote, const StridedEnd& local,
-                       std::size_t element, const std::size_t* count, std::size_t levels) noexcept {
+Initiated move_strided(const VisRequest& request, const StridedArgument& remote,
+                       const StridedArgument& local, std::size_t element, const std::size_t* count,
+                       std::size_t levels) noexcept {
   const PeerCompletion notice = take_notice(request);
   Shape shape;
   if (!make_shape(shape, element, count, remote.strides, local.strides, levels, remote_end))
@@ -293,12 +294,11 @@ Initiated move_strided(const VisRequest& request, const StridedEnd& remote, cons
     const Extent local_extent = require_extent(shape, local_end, request.call);
     rma::check_local(peer, local_first + local_extent.start, local_extent.bytes, request.call);
   }
-  return move_regions(
-      request, peer, notice,
-      StridedRegions{{&shape, remote_end, reinterpret_cast<std::byte*>(remote_first)},
-                     {&shape, local_end, local_first},
-                     remote_first + static_cast<std::uintptr_t>(remote_extent.start),
-                     remote_extent});
+  return move_regions(request, peer, notice,
+                      StridedEnds{{&shape, remote_end, reinterpret_cast<std::byte*>(remote_first)},
+                                  {&shape, local_end, local_first},
+                                  remote_first + static_cast<std::uintptr_t>(remote_extent.start),
+                                  remote_extent});
 }
 
 Initiated move_lists(const VisRequest& request, const BlockList& remote,
@@ -316,7 +316,7 @@ Initiated move_lists(const VisRequest& request, const BlockList& remote,
   if (checked()) check_lists(peer, remote, local, request.call);
   const Bounds bounds = bounds_of(remote);
   return move_regions(request, peer, notice,
-                      ListRegions{remote, local, bytes, bounds.low, bounds.high - bounds.low});
+                      ListEnds{remote, local, bytes, bounds.low, bounds.high - bounds.low});
 }
 
 void start() {

@@ -16,19 +16,23 @@
 //   inject_transfer       vis.cc            gives it to what carries the bytes:
 //
 //   begin_copy_strided    by_kind.h         a device, whose copies reach both sides
-//   move_by_network       native.h          the network: pieces.h cuts both regions into
-//   operations;
-//                                           `inject_all` (rma/injection.h) waits for room
+//   move_by_network       native.h          the network: `take_pieces` (pieces.h) cuts both
+//                                           regions; `inject_all` (rma/injection.h) waits for room
 //   put_by_messages       messages.h        messages: description.h and region_copy.h pack a part
 //                                           (by_kind.h, if it is a device's), message_series.h
 //                                           sends it
 //   on_put                messages.cc       at the peer: checks and unpacks, in the handler or when
-//                                           a device's copies are done; `note_arrival`, and
-//                                           `rma::reply_done` answers
+//                                           a device's copies are done (`finish_when_copied`,
+//                                           rma/staging.h); `note_arrival`, and `rma::reply_done`
+//                                           answers
+//   complete              core/thread.h     adds to `done`, a count of the event (core/event.h)
+//   that
+//                                           gex_Event_Wait reads: called by `on_done`
+//                                           (rma/messages.cc) for each message, by `Host::complete`
+//                                           for each operation of the network or for the flush
+//                                           behind all of them, by a kind for each of its copies
 //
-// Each message is completed by that answer (rma/messages.h), each copy of a kind by the kind, each
-// operation of the network by `Host::complete`, or all puts of a transfer at once by the flush
-// behind them.
+// noncontiguous_transfer.h is what the ways are given; region.h and walk.h have the cursor.
 //
 // `local` is the caller's region and `remote` that of the peer, for puts and gets alike, as in rma
 // and in conduits. The payload of a put by messages has been copied when its call returns, unless
@@ -63,13 +67,14 @@ struct VisRequest : VisCall {
 };
 
 /// One end of a strided transfer as the client gives it.
-struct StridedEnd {
+struct StridedArgument {
   void* address;
   const std::ptrdiff_t* strides;
 };
 
-Initiated move_strided(const VisRequest& request, const StridedEnd& remote, const StridedEnd& local,
-                       std::size_t element, const std::size_t* count, std::size_t levels) noexcept;
+Initiated move_strided(const VisRequest& request, const StridedArgument& remote,
+                       const StridedArgument& local, std::size_t element, const std::size_t* count,
+                       std::size_t levels) noexcept;
 Initiated move_lists(const VisRequest& request, const BlockList& remote,
                      const BlockList& local) noexcept;
 
