@@ -42,7 +42,8 @@
 //                              `handle_fragment` puts together
 //   Receiver::handle_records   looks at all of it first (`inspect`): Segments::at checks that the
 //                              memory is a segment's; then takes it (`consume`): the bytes are
-//                              copied there. Then Sender::transmit: answers to gets, and puts of
+//                              copied there. Then it counts as received, and
+//                              Sender::transmit: answers to gets, and puts of
 //                              this process's that wait, leave before handlers run
 //   Acknowledgements           `owe`: the last packet of a put asks for its acknowledgement in this
 //                              poll (`acknowledge_now`). `send_owed`, at the end of it, sends what

@@ -172,12 +172,17 @@ void Receiver::handle_records(Peer& peer, const Header& header, const std::byte*
     case Verdict::acceptable:
       break;
   }
+  consume(peer, rest, rest_size, buffer, now);
+  // After its puts are in memory: an answer that it asks for may leave in `consume`, and what
+  // leaves acknowledges what is accepted.
   peer.received.accept(header.sequence);
   peer.kept_waiting |= endpoint_.attendance.absence() != 0;
   ++peer.unacknowledged_here;
   peer.unacknowledged_here_charge += endpoint_.socket.charge(sizeof header + rest_size);
   if ((header.flags & acknowledge_now) != 0) peer.acknowledge_now = true;
-  consume(peer, rest, rest_size, buffer, now);
+  // Answers that are not copied leave before handlers run, which may take long: all of the
+  // datagram's at once, and with them puts that wait.
+  if (!peer.streams.empty()) endpoint_.sender.transmit(peer, now);
 }
 
 void Receiver::handle_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
@@ -309,9 +314,6 @@ void Receiver::consume(Peer& peer, const std::byte* rest, std::size_t rest_size,
         break;
     }
   }
-  // Answers that are not copied leave before handlers run, which may take long: all of the
-  // datagram's at once, and with them puts that wait.
-  if (!peer.streams.empty()) endpoint_.sender.transmit(peer, now);
 }
 
 void Receiver::handle_part(Peer& peer, Channel channel, const PartDetails& part,
