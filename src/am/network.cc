@@ -196,9 +196,9 @@ int send_request_over_network(gex_Rank_t jobrank, const Outbound& message,
                               bool immediate) noexcept {
   const Account peer = network().accounts.with(jobrank);
   const auto attempt = [&]() noexcept {
-    if (!message.built && !peer.credits.take()) return false;
+    if (!message.in_conduit_buffer && !peer.credits.take()) return false;
     if (give_to_conduit(net::request_channel, peer, message)) return true;
-    if (!message.built) peer.credits.restore();
+    if (!message.in_conduit_buffer) peer.credits.restore();
     return false;
   };
   if (attempt()) return 0;

@@ -31,8 +31,8 @@ int send_request_over_network(gex_Rank_t jobrank, const Outbound& message, bool 
 
 /// A buffer of the conduit's for a payload of `size` bytes to a process beyond the neighborhood,
 /// from which sending it takes no copy; or null, and the payload is built elsewhere. A request's
-/// takes the request's credit. A message with `built` set gives it back, or `end_building`. Never
-/// waits.
+/// takes the request's credit. A message with `in_conduit_buffer` set gives it back, or
+/// `end_building`. Never waits.
 void* begin_building(gex_Rank_t jobrank, bool is_reply, std::size_t size) noexcept;
 /// Gives the buffer back, and the credit: its message is not sent.
 void end_building(gex_Rank_t jobrank, bool is_reply, void* buffer) noexcept;

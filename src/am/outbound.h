@@ -27,7 +27,7 @@ struct Outbound {
   bool placed = false;
   /// The payload, be it empty, lies in a buffer of the conduit's (begin_building); a request has
   /// its credit with that.
-  bool built = false;
+  bool in_conduit_buffer = false;
   /// The payload lies in memory of the library's that is not written until the message is sent.
   bool payload_is_ours = false;
   std::uint32_t number = 0;            ///< of a message to this process; traced jobs only

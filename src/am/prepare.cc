@@ -55,7 +55,7 @@ std::optional<PayloadBuffer> choose_buffer(_gex_AM_SrcDesc& descriptor, bool is_
     }
   } else if (crosses_network(route)) {
     if (void* const buffer = begin_building(route.jobrank, is_reply, size))
-      return PayloadBuffer{buffer, size, no_slab, /*built=*/true};
+      return PayloadBuffer{buffer, size, no_slab, /*in_conduit_buffer=*/true};
   }
   // A handler of this process reads it here, too.
   return PayloadBuffer{large_buffer(descriptor), size};
@@ -109,7 +109,7 @@ int commit(gex_AM_SrcDesc_t descriptor, Outbound& message, gex_Flags_t flags) no
   const OnHost payload(message.payload, message.size);
   message.payload = payload.get();
   message.slab = descriptor->slab;
-  message.built = descriptor->built;
+  message.in_conduit_buffer = descriptor->in_conduit_buffer;
   message.payload_is_ours = !descriptor->has_client_buffer;
   if (descriptor->is_reply) {
     require_unanswered(*descriptor);
@@ -132,7 +132,7 @@ void require_unanswered(const _gex_AM_SrcDesc& descriptor) noexcept {
 
 void cancel(gex_AM_SrcDesc_t descriptor) noexcept {
   if (descriptor->slab != no_slab) descriptor->route.link->slabs->release(descriptor->slab);
-  if (descriptor->built)
+  if (descriptor->in_conduit_buffer)
     end_building(descriptor->route.jobrank, descriptor->is_reply, descriptor->address);
   close(*descriptor);
 }

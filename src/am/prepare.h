@@ -46,8 +46,8 @@ static_assert(small_payload_bytes == shm::slot_bytes);
 struct PayloadBuffer {
   void* address;
   std::size_t size;
-  std::uint32_t slab = no_slab;  ///< it is this slab of ours
-  bool built = false;            ///< it is the conduit's (begin_building)
+  std::uint32_t slab = no_slab;    ///< it is this slab of ours
+  bool in_conduit_buffer = false;  ///< it is the conduit's (begin_building)
 };
 
 /// Opens a closed descriptor. `state`: open or express; the latter is for a medium request with its
@@ -59,7 +59,7 @@ inline void open(_gex_AM_SrcDesc& descriptor, _gex_AM_SrcDesc::State state, bool
   descriptor.is_reply = is_reply;
   descriptor.is_long = arguments.is_long;
   descriptor.has_client_buffer = arguments.client_buffer != nullptr;
-  descriptor.built = buffer.built;
+  descriptor.in_conduit_buffer = buffer.in_conduit_buffer;
   descriptor.arg_count = static_cast<std::uint8_t>(arguments.arg_count);
   descriptor.endpoints = endpoints;
   descriptor.flags = arguments.flags;

@@ -27,11 +27,11 @@ struct _gex_AM_SrcDesc {
   bool is_reply = false;
   bool is_long = false;
   bool has_client_buffer = false;  ///< `address` is the client's
-  bool built = false;              ///< `address` is a buffer of the conduit's (begin_building)
+  bool in_conduit_buffer = false;  ///< `address` is a buffer of the conduit's (begin_building)
   std::uint8_t arg_count = 0;
   gex::Endpoints endpoints{};
-  gex_Flags_t flags = 0;   ///< given to Prepare
-  std::uint32_t slab = 0;  ///< `address` is this slab of ours
+  gex_Flags_t flags = 0;              ///< given to Prepare
+  std::uint32_t slab = gex::no_slab;  ///< `address` is this slab of ours; or no_slab
   gex::am::Route route{};
   gex_Token_t token = nullptr;  ///< of a reply
   void* destination = nullptr;

@@ -77,7 +77,7 @@ struct WireMessage {
     if (message.what.category() == Category::long_message)
       pieces[count++] = {&long_prefix, sizeof long_prefix};
     // An empty one shows which buffer of the conduit's is the message's.
-    if ((message.size != 0 && !message.placed) || message.built)
+    if ((message.size != 0 && !message.placed) || message.in_conduit_buffer)
       pieces[count++] = {message.payload, message.size};
   }
   void set_number(std::uint32_t number) noexcept {

@@ -63,7 +63,7 @@ void check_source(Call call, const void* source_addr, std::size_t nbytes, gex_Fl
     fatal("%s: source_addr is null, and nbytes is %zu", name_of(call), nbytes);
 }
 
-/// As above, of a request with a handler, which is checked in checked mode.
+/// The target of a request with a handler; both are checked in checked mode, and the flags.
 template <class AnyCall>
 gex::Target resolve_checked(const AnyCall& call, gex_TM_t tm, gex_Rank_t rank,
                             gex_AM_Index_t handler, gex_Flags_t flags, gex_Flags_t known) {

@@ -11,12 +11,14 @@
 //                                                 (own_by_jobrank, am/links.h)
 //   express_short             am/express.h        to a neighbor: writes a cell of its ring and
 //                                                 publishes it (shm/ring.h): nothing more to do
-//   request_short_by_route    here                not sent: no neighbor, or no room or a busy lock
-//                                                 now
+//   request_short_by_route    here                not sent: no neighbor, no room or a busy lock
+//                                                 now, or it does not fit
 //   general_request_short     am.cc               or, where none is looked up here, and of checked
 //                                                 and traced calls: checks, and looks the route up
 //                                                 (route_to, am/send.cc)
-//   send_request              am/send.cc          from both: chooses by the end of the route
+//   send_and_complete         api/am_send.h       from both: notes it, sends it, and completes
+//                                                 lc_opt
+//   send_request              am/send.cc          chooses by the end of the route
 //                                                 (crosses_network, am/limits.h):
 //   - send_request_to_neighbor    am/to_neighbor.cc   waits for room (try_send): claim_cell,
 //                                                     publish_cell (am/cells.h); a large payload
@@ -67,9 +69,11 @@
 // general_reply_short (am.cc), by its request's route, reversed (route_back, am/send.cc); from both
 // send_reply.
 //
-// A Route is a jobrank, and the Link (rings) to it if that is a neighbor's. `what` is the first
-// word of a message's header, made here or in am.cc and kept up to the peer; that of prepared
-// messages is completed by commit, of the library's own replies by send_reply.
+// An Outbound (am/outbound.h) carries a message to its end, an Arrived (am/arrived.h) from there to
+// run_handler, which makes its token (am/token.h). A Route is a jobrank, and the Link (rings) to it
+// if that is a neighbor's. `what` is the first word of a message's header, made here or in am.cc
+// and kept up to the peer; that of prepared messages is completed by commit, of the library's own
+// replies by send_reply.
 
 #include "am/express.h"
 

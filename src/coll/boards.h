@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "coll/copy_few.h"
+#include "coll/copy_bytes.h"
 #include "core/team.h"
 #include "shm/posts.h"
 

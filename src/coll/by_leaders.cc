@@ -42,7 +42,7 @@ void LedCollective::set_up() {
   const std::size_t element = request.reduction.element;
   chunk_bytes_ = std::max<std::size_t>(max_chunk_bytes / element, 1) * element;
   count_ = static_cast<std::uint32_t>((request.bytes + chunk_bytes_ - 1) / chunk_bytes_);
-  up_ = finished_ = 0;
+  begun_chunks_ = finished_ = 0;
   down_ = goes_down(request) ? 0 : count_;
   const Groups& groups = leaders_.messages.groups();
   may_ask_ = is_known() && (is_reduction(request.kind) ||
@@ -54,16 +54,16 @@ void LedCollective::set_up() {
 bool LedCollective::launch_parts() {
   bool progressed = false;
   while (!is_launched()) {
-    const bool up = up_ != count_ && (!goes_down(request) || up_ - down_ < lag);
+    const bool up = begun_chunks_ != count_ && (!goes_down(request) || begun_chunks_ - down_ < lag);
     if (!up) {
       launch_down(down_++);
       progressed = true;
       continue;
     }
-    if (up_ - finished_ == depth && !advance_parts()) return progressed;
-    auto& chunk = chunks_[up_ % depth];
+    if (begun_chunks_ - finished_ == depth && !advance_parts()) return progressed;
+    auto& chunk = chunks_[begun_chunks_ % depth];
     if (chunk == nullptr) chunk = std::make_unique<Chunk>();
-    const std::uint32_t number = up_++;
+    const std::uint32_t number = begun_chunks_++;
     launch_up(number);
     launch_between(number);
     progressed = true;
@@ -136,7 +136,7 @@ void LedCollective::launch_down(std::uint32_t number) {
 }
 
 bool LedCollective::advance_parts() {
-  const std::uint32_t launched = std::min(up_, down_);
+  const std::uint32_t launched = std::min(begun_chunks_, down_);
   bool progressed = false;
   for (; finished_ != launched; ++finished_, progressed = true) {
     const Chunk& chunk = this->chunk(finished_);

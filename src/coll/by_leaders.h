@@ -21,8 +21,8 @@
 //
 // Where the order of operands counts, rank 0 makes the result and sends it to the root. An
 // operation is cut into chunks, of which several are under way, so that the stages of one overlap
-// those of the next. All members launch parts in one order (composed.h): chunks up as long as
-// fewer than `lag` are to go down, then one down.
+// those of the next. All members launch parts in one order (composed.h): chunks up, and
+// between, as long as fewer than `lag` are to go down, then one down.
 //
 // A broadcast or reduction to all of few bytes does without a leader that computes (known.h).
 
@@ -67,7 +67,7 @@ class LedCollective final : public ComposedCollective {
 
   void set_up() override;
   bool launch_parts() override;
-  bool is_launched() const noexcept override { return up_ == count_ && down_ == count_; }
+  bool is_launched() const noexcept override { return begun_chunks_ == count_ && down_ == count_; }
   bool advance_parts() override;
   bool has_moved() const noexcept override { return finished_ == count_; }
 
@@ -128,7 +128,7 @@ class LedCollective final : public ComposedCollective {
   std::unique_ptr<Chunk> chunks_[depth];
   std::size_t chunk_bytes_ = 0;
   std::uint32_t count_ = 0;                ///< of chunks
-  std::uint32_t up_ = 0;                   ///< chunks launched up, and between
+  std::uint32_t begun_chunks_ = 0;         ///< chunks launched up, and between
   std::uint32_t down_ = 0;                 ///< chunks launched down
   std::uint32_t finished_ = 0;             ///< chunks of which nothing is left to do here
   std::uint32_t number_ = 0;               ///< of the messages of the first chunk

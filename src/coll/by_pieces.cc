@@ -11,7 +11,7 @@ bool Combination::advance(Boards& boards, const Reduction& reduction, std::uint3
   if (next_ == GEX_RANK_INVALID) {
     const std::byte* from = boards.post_of(last, number, post_bytes);
     if (from == nullptr) return false;
-    copy_few(to, from + slice.offset, slice.bytes);
+    copy_bytes(to, from + slice.offset, slice.bytes);
     next_ = last;
   }
   while (next_ != first) {
@@ -33,7 +33,7 @@ bool Exchange::read(Boards& boards, const Piece& piece) {
     const std::byte* const blocks =
         boards.post_of(member, piece.number, bytes, bytes * boards.size());
     if (blocks == nullptr) return false;
-    copy_few(piece.result() + member * bytes, blocks + boards.own() * bytes, bytes);
+    copy_bytes(piece.result() + member * bytes, blocks + boards.own() * bytes, bytes);
   }
   return true;
 }

@@ -85,7 +85,7 @@ class Copy {
     if (!piece.wants_result) return true;
     const std::byte* const from = boards.post_of(piece.request.root, piece.number, piece.bytes);
     if (from == nullptr) return false;
-    copy_few(piece.result(), from, piece.bytes);
+    copy_bytes(piece.result(), from, piece.bytes);
     return true;
   }
 };

@@ -25,7 +25,7 @@ static_assert(shm::post_cell_bytes <= max_flat_bytes && max_flat_bytes <= max_pi
                                         std::size_t bytes) noexcept {
   const std::size_t post_bytes = request.kind == Kind::exchange ? boards.size() * bytes : bytes;
   const std::byte* const from = request.source + offset;
-  copy_few(boards.own_place(number, post_bytes), from, post_bytes);
+  copy_bytes(boards.own_place(number, post_bytes), from, post_bytes);
   boards.publish(number, bytes);
   // The root's own, while the source is in a near cache.
   if (request.kind == Kind::broadcast) make_own_result(request, offset, bytes);

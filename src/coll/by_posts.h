@@ -8,16 +8,15 @@
 // whose blocks fit in a post, is Exchange. Others:
 //
 //   bytes             broadcast                            reduction
-//   few               Copy                                 Flat; Grouped among many members
+//   up to 1 KiB       Copy                                 Flat; Grouped among many members
 //   more than 1 KiB   Copy                                 Sliced, unless two members
-//   more than 8 KiB   DirectCopy, if the source is in a    DirectReduction, of up to 64 members
-//                     segment or there are at most 3
-//                     members; else Copy
+//   more than 8 KiB   DirectCopy                           DirectReduction, of up to 64 members
 //   from 48 KiB       HelpedCopy, of two members with a    DirectReduction, of up to 64 members
-//                     core each
+//                     core each; else DirectCopy
 //
 // Where members do not reach each other's memory, or the root declines (direct_team.cc), a direct
-// one goes on as above, piece by piece.
+// one goes on as above, piece by piece. The root of a DirectCopy declines if its source is in no
+// segment and there are more than three members.
 //
 // Members read in the order of operations; what they post of their own runs ahead as far as there
 // are cells and data may move. Nothing here waits:

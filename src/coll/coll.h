@@ -22,7 +22,7 @@
 //                                          process has several members: along a tree (plan.h), in
 //                                          flows (flow.h)
 //   DoublingCollective      by_doubling.h  blocks of every member for all others, in rounds
-//   ComposedQueue           composed.h     keeps the order in which messages, and operations that
+//   LaunchOrder           composed.h     keeps the order in which messages, and operations that
 //                                          are made of others, are launched
 //
 // From then on:
@@ -33,9 +33,9 @@
 //                                          their place, or keeps them if they are early
 //                                          (unexpected.h), and counts grants and credits
 //                                          (credits.h)
-//   TeamCollectives::advance               in polls: Posts, Messages and ComposedQueue `advance`
+//   TeamCollectives::advance               in polls: Posts, Messages and LaunchOrder `advance`
 //   Collective::finish                     `done`: nothing is left to do here
-//   TeamCollectives::event_is_complete     what the event that `event_of` (core/initiate.h) made in
+//   TeamCollectives::complete_if_done     what the event that `event_of` (core/initiate.h) made in
 //                                          the call asks: `conclude` does what posts allow, and
 //                                          gives the Collective back
 //

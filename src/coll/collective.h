@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/cache_line.h"
-#include "coll/copy_few.h"
+#include "coll/copy_bytes.h"
 #include "coll/reduction.h"
 #include "observe/restricted.h"
 #include "team/barrier.h"
@@ -86,7 +86,7 @@ inline bool own_result_is_there(const Request& request) noexcept {
 inline void make_own_result(const Request& request, std::size_t offset,
                             std::size_t bytes) noexcept {
   if (!own_result_is_there(request))
-    copy_few(request.destination + offset, request.source + offset, bytes);
+    copy_bytes(request.destination + offset, request.source + offset, bytes);
 }
 
 /// How an operation is carried out: each way is a type.

@@ -10,19 +10,19 @@ void prepare_part(Collective& part, const Request& whole) noexcept {
   part.done.store(false, std::memory_order_relaxed);
 }
 
-void ComposedQueue::launch(ComposedCollective& operation) {
+void LaunchOrder::launch(ComposedCollective& operation) {
   operation.set_up();
   pending_.push(operation);
   under_way_.push_back(&operation);
   advance();
 }
 
-void ComposedQueue::launch(MessageCollective& operation) {
+void LaunchOrder::launch(MessageCollective& operation) {
   pending_.push(operation);
   launch_pending();
 }
 
-bool ComposedQueue::advance() {
+bool LaunchOrder::advance() {
   bool progressed = launch_pending();
   const auto finished = std::erase_if(under_way_, [&](ComposedCollective* operation) {
     progressed |= operation->advance_parts();
@@ -33,7 +33,7 @@ bool ComposedQueue::advance() {
   return progressed || finished != 0;
 }
 
-bool ComposedQueue::launch_pending() {
+bool LaunchOrder::launch_pending() {
   bool progressed = false;
   while (!pending_.empty()) {
     Collective& next = *pending_.front();

@@ -1,7 +1,8 @@
 #pragma once
-// Operations of a team that are made of others, its parts, by posts (by_posts.h) and by messages
-// (messages.h). Parts are numbered as they are launched, so all members launch them in one order:
-// nothing of an operation before the one before it is launched as a whole.
+// The order in which a team's operations that use messages are launched: those by messages alone
+// (messages.h), and those that are made of parts, by posts (by_posts.h) and by messages. Parts are
+// numbered as they are launched, so all members launch them in one order: nothing of an operation
+// before the one before it is launched as a whole.
 //
 // Nothing here waits. All functions are called with the lock of the TeamCollectives held.
 
@@ -22,7 +23,7 @@ struct ComposedCollective : Collective {
   virtual bool is_launched() const noexcept = 0;
   /// Takes what parts have done; true if there was anything.
   virtual bool advance_parts() = 0;
-  /// Returns true if nothing is left to do here; ComposedQueue finishes it then.
+  /// Returns true if nothing is left to do here; LaunchOrder finishes it then.
   virtual bool has_moved() const noexcept = 0;
 };
 
@@ -30,11 +31,11 @@ struct ComposedCollective : Collective {
 /// one's.
 void prepare_part(Collective& part, const Request& whole) noexcept;
 
-class ComposedQueue {
+class LaunchOrder {
  public:
-  explicit ComposedQueue(Messages& messages) noexcept : messages_(messages) {}
-  ComposedQueue(const ComposedQueue&) = delete;
-  ComposedQueue& operator=(const ComposedQueue&) = delete;
+  explicit LaunchOrder(Messages& messages) noexcept : messages_(messages) {}
+  LaunchOrder(const LaunchOrder&) = delete;
+  LaunchOrder& operator=(const LaunchOrder&) = delete;
 
   /// The operation is the next of the team's that is not by posts alone.
   void launch(ComposedCollective& operation);

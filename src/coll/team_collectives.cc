@@ -95,11 +95,11 @@ void TeamCollectives::launch(Collective& operation, Posts::AtOnce at_once) {
       posts_->launch(static_cast<PostCollective&>(operation), at_once);
       break;
     case Way::messages:
-      composed_.launch(static_cast<MessageCollective&>(operation));
+      launch_order_.launch(static_cast<MessageCollective&>(operation));
       break;
     case Way::leaders:
     case Way::doubling:
-      composed_.launch(static_cast<ComposedCollective&>(operation));
+      launch_order_.launch(static_cast<ComposedCollective&>(operation));
       break;
   }
 }
@@ -138,7 +138,7 @@ gex_Event_t TeamCollectives::start(const Request& request) noexcept {
   }
   if (active) activate();
   if (complete) return GEX_EVENT_INVALID;
-  static constexpr Probe probe{event_is_complete, needs_core};
+  static constexpr Probe probe{complete_if_done, needs_core};
   const Op op = Op::with_team(OpKind::collective, number_of(request.call), team_->id(), sequence,
                               request.bytes);
   return event_of(op, probe, operation, 0);
@@ -180,7 +180,7 @@ bool TeamCollectives::has_completed_together(const Collective& operation) const 
   return !operation.request.completes_together || completions_->done(operation.completion);
 }
 
-bool TeamCollectives::event_is_complete(void* subject, std::uint32_t) noexcept {
+bool TeamCollectives::complete_if_done(void* subject, std::uint32_t) noexcept {
   auto& operation = *static_cast<Collective*>(subject);
   TeamCollectives& owner = *operation.owner;
   // Acquire: what the operation wrote is seen after this.
@@ -212,7 +212,7 @@ bool TeamCollectives::conclude(Collective& operation) noexcept {
     if (operation.way == Way::posts)
       posts_->advance_to(static_cast<PostCollective&>(operation));
     else
-      advance_posts_and_composed();
+      advance_posts_and_launch_order();
     arrive_at_completions();
     ring_if_shown();
   }
@@ -257,23 +257,24 @@ bool TeamCollectives::advance_locked() noexcept {
       launch(operation);
     }
   }
-  progressed |= advance_posts_and_composed();
+  progressed |= advance_posts_and_launch_order();
   progressed |= messages_.advance();
   // What messages have brought goes on to neighbors.
-  if (progressed && !composed_.idle()) advance_posts_and_composed();
+  if (progressed && !launch_order_.idle()) advance_posts_and_launch_order();
   arrive_at_completions();
   ring_if_shown();
   return progressed;
 }
 
-bool TeamCollectives::advance_posts_and_composed() noexcept {
+bool TeamCollectives::advance_posts_and_launch_order() noexcept {
   const bool progressed = posts_ != nullptr && posts_->advance();
-  return composed_.advance() || progressed;
+  return launch_order_.advance() || progressed;
 }
 
 bool TeamCollectives::idle_locked() const noexcept {
-  return messages_.idle() && composed_.idle() && (posts_ == nullptr || !posts_->wants_polls()) &&
-         completing_.empty() && (!checked() || (agreement_.idle() && unagreed_.empty()));
+  return messages_.idle() && launch_order_.idle() &&
+         (posts_ == nullptr || !posts_->wants_polls()) && completing_.empty() &&
+         (!checked() || (agreement_.idle() && unagreed_.empty()));
 }
 
 bool TeamCollectives::idle() noexcept {

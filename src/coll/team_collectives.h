@@ -88,7 +88,7 @@ class TeamCollectives {
   /// `at_once`: what Posts::do_at_once has done of it.
   void launch(Collective& operation, Posts::AtOnce at_once = Posts::AtOnce::nothing);
   bool advance_locked() noexcept;
-  bool advance_posts_and_composed() noexcept;
+  bool advance_posts_and_launch_order() noexcept;
   bool idle_locked() const noexcept;
   /// Returns true if messages are still to come.
   bool is_owed() noexcept;
@@ -105,7 +105,7 @@ class TeamCollectives {
     return is_done(operation) && has_completed_together(operation);
   }
   // The probe of an operation's event; gives the operation back if it is complete.
-  static bool event_is_complete(void* operation, std::uint32_t) noexcept;
+  static bool complete_if_done(void* operation, std::uint32_t) noexcept;
   static bool needs_core(void* operation, std::uint32_t) noexcept;
   /// Does what posts allow, and gives the operation back if it is complete then, which it returns.
   bool conclude(Collective& operation) noexcept;
@@ -120,7 +120,7 @@ class TeamCollectives {
   Known known_;
   /// None: all members share memory, or no two do, or a process has several members.
   std::optional<Leaders> leaders_;
-  ComposedQueue composed_{messages_};
+  LaunchOrder launch_order_{messages_};
   bool is_whole_ = false;  ///< `posts_` is of all members
   /// Barriers of operations that complete together; null before the first.
   std::unique_ptr<TeamBarrier> completions_;

@@ -7,8 +7,8 @@
 // (one thread makes events, another consumes them) gives a batch to a common pool.
 //
 // An event counts parts of operations by category (Counters). A non-blocking put has one category,
-// an access region all five. Or it has a probe: a function that returns whether something that no
-// message completes (a barrier over shared flags) is done.
+// an access region all five. Or it has a probe: a function that returns whether something of which
+// no parts are counted, a collective operation for example, is done.
 
 #include "core/op.h"
 #include "core/thread.h"

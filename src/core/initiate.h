@@ -168,7 +168,7 @@ Initiated initiate(Form form, const Op& op, Category_index category, LocalComple
   return initiate_with_event(op, category, wanted, inject);
 }
 
-/// The event of something that no message completes, and that `probe` is asked for.
+/// An event that counts no parts: `probe` is asked whether it has happened.
 inline gex_Event_t event_of(const Op& op, const Probe& probe, void* subject,
                             std::uint32_t sequence) noexcept {
   Event& event = allocate_event(this_thread());

@@ -32,7 +32,8 @@ struct DeviceClass {
   /// else something is missing.
   const MemoryKind* (*find)(const gex_MK_Create_args_t& args, std::string& why, bool& invalid);
   /// Makes progress with copies and with what other processes send; true: there was some. Called
-  /// only while the class wants polls, as MemoryKind and MemorySharing state.
+  /// while anything wants polls, also if this class does not, and cheap then. A class that needs
+  /// polls must want them, as MemoryKind and MemorySharing state.
   bool (*poll)() noexcept;
 
   /// The devices of this machine; none, with the reason in `why`. Opens the driver.

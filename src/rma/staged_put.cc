@@ -34,7 +34,7 @@ struct StagedPut final : am::DeferredSend {
  private:
   void begin_copies() noexcept {
     while (begun < transfer.size && parts.size() < max_staged_ahead) {
-      std::unique_ptr<StagingBuffer> part = StagingBuffer::of(kind, /*only_kept=*/true);
+      std::unique_ptr<StagingBuffer> part = StagingBuffer::of(kind, /*may_refuse=*/true);
       if (part == nullptr) return;
       const std::size_t size = part_size(transfer, begun);
       const auto* const from = static_cast<const std::byte*>(transfer.local) + begun;

@@ -24,7 +24,7 @@ Immortal<std::array<Buffers, net::max_memory_classes>> the_buffers;
 
 }  // namespace
 
-std::unique_ptr<StagingBuffer> StagingBuffer::of(const MemoryKind& kind, bool only_kept) noexcept {
+std::unique_ptr<StagingBuffer> StagingBuffer::of(const MemoryKind& kind, bool may_refuse) noexcept {
   const net::MemoryClass of_class = kind.memory_class;
   Buffers& buffers = the_buffers.get()[of_class];
   bool makes = false;
@@ -38,7 +38,7 @@ std::unique_ptr<StagingBuffer> StagingBuffer::of(const MemoryKind& kind, bool on
     makes = buffers.made < max_kept;
     if (makes) ++buffers.made;
   }
-  if (!makes && only_kept) return nullptr;
+  if (!makes && may_refuse) return nullptr;
   void* const made = makes ? kind.allocate_host(max_medium_payload) : nullptr;
   std::byte* const bytes =
       made != nullptr ? static_cast<std::byte*>(made) : new std::byte[max_medium_payload];

@@ -18,9 +18,9 @@ inline constexpr std::size_t max_staged_ahead = 8;
 
 class StagingBuffer {
  public:
-  /// A buffer of max_medium_payload bytes. If as many as are kept are in use: null if `only_kept`,
+  /// A buffer of max_medium_payload bytes. If as many as are kept are in use: null if `may_refuse`,
   /// else one that is allocated for once.
-  static std::unique_ptr<StagingBuffer> of(const MemoryKind& kind, bool only_kept) noexcept;
+  static std::unique_ptr<StagingBuffer> of(const MemoryKind& kind, bool may_refuse) noexcept;
   ~StagingBuffer();
   StagingBuffer(const StagingBuffer&) = delete;
   StagingBuffer& operator=(const StagingBuffer&) = delete;

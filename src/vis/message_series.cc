@@ -31,7 +31,7 @@ struct MessageSeries::DeferredMessages final : am::DeferredSend {
   struct Message {
     std::unique_ptr<std::byte[]> payload;
     std::unique_ptr<rma::StagingBuffer> staged;  ///< instead of `payload`
-    CompletionTarget filled = nullptr;           ///< of `staged`
+    CompletionTarget local_done = nullptr;       ///< of `staged`
     std::size_t bytes = 0;
     alignas(16) gex_AM_Arg_t args[max_args] = {};
   };
@@ -47,7 +47,7 @@ struct MessageSeries::DeferredMessages final : am::DeferredSend {
       Message& next = messages[sent];
       if (next.staged != nullptr) {
         if (!next.staged->is_copied()) return false;
-        if (next.filled != nullptr) complete(std::exchange(next.filled, nullptr));
+        if (next.local_done != nullptr) complete(std::exchange(next.local_done, nullptr));
       }
       am::Outbound message = medium(handler, next.bytes, arg_count, next.args);
       message.what.set_endpoints(endpoints);
@@ -91,15 +91,15 @@ rma::StagingBuffer& MessageSeries::begin_staged(const MemoryKind& kind) noexcept
                WaitCause::room);
   }
   DeferredMessages::Message& message = all.messages.emplace_back();
-  message.staged = rma::StagingBuffer::of(kind, /*only_kept=*/false);
+  message.staged = rma::StagingBuffer::of(kind, /*may_refuse=*/false);
   return *message.staged;
 }
 
-void MessageSeries::send_staged(std::size_t bytes, const gex_AM_Arg_t* args,
-                                CompletionTarget filled) noexcept {
+void MessageSeries::queue_staged(std::size_t bytes, const gex_AM_Arg_t* args,
+                                 CompletionTarget local_done) noexcept {
   DeferredMessages::Message& message = deferred_->messages.back();
   message.bytes = bytes;
-  message.filled = filled;
+  message.local_done = local_done;
   am::copy_chunks(message.args, args, arg_count_ * sizeof *args);
 }
 

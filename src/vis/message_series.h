@@ -43,9 +43,10 @@ class MessageSeries {
   /// buffer. Waits, unless the transfer is immediate, while `max_staged_ahead` messages are
   /// pending; none is refused.
   rma::StagingBuffer& begin_staged(const MemoryKind& kind) noexcept;
-  /// Queues it; it is sent once the copies are done. `filled`, unless that is null, is completed
-  /// once the payload is in the buffer.
-  void send_staged(std::size_t bytes, const gex_AM_Arg_t* args, CompletionTarget filled) noexcept;
+  /// Queues it; it is sent once the copies are done. `local_done`, unless that is null, is
+  /// completed once the payload is in the buffer.
+  void queue_staged(std::size_t bytes, const gex_AM_Arg_t* args,
+                    CompletionTarget local_done) noexcept;
 
  private:
   struct DeferredMessages;

@@ -145,7 +145,7 @@ void handle_put(gex_Token_t token, const Put& put, std::byte* payload, std::size
     on_written(token, bytes);
     return;
   }
-  auto buffer = rma::StagingBuffer::of(*kind, /*only_kept=*/false);
+  auto buffer = rma::StagingBuffer::of(*kind, /*may_refuse=*/false);
   std::memcpy(buffer->bytes(), payload + description_bytes, bytes);
   buffer->expect(part.begin_scatter(*kind, bytes, buffer->bytes(), buffer->copied()));
   rma::finish_when_copied(
@@ -193,7 +193,7 @@ void on_get(gex_Token_t token, const Get& get, void* payload, std::size_t size) 
   if (kind != nullptr) [[unlikely]] {
     if (bytes > max_medium_payload)
       fatal("rank %u: %s of %zu bytes", token->header.source, what, bytes);
-    auto buffer = rma::StagingBuffer::of(*kind, /*only_kept=*/false);
+    auto buffer = rma::StagingBuffer::of(*kind, /*may_refuse=*/false);
     buffer->expect(part.begin_gather(*kind, bytes, buffer->bytes(), buffer->copied()));
     rma::finish_when_copied(std::move(buffer), token,
                             [=](gex_Token_t later, const std::byte* data) noexcept {
@@ -228,7 +228,7 @@ void on_data(gex_Token_t token, const Data& data, void* payload, std::size_t siz
     pending->complete_part();
     return;
   }
-  auto buffer = rma::StagingBuffer::of(*pending->kind, /*only_kept=*/false);
+  auto buffer = rma::StagingBuffer::of(*pending->kind, /*may_refuse=*/false);
   std::memcpy(buffer->bytes(), payload, size);
   buffer->expect(pending->begin_unpack(at, size, buffer->bytes(), buffer->copied()));
   rma::finish_when_copied(std::move(buffer), token, [=](gex_Token_t, const std::byte*) noexcept {
@@ -278,7 +278,7 @@ Injected put_by_messages(const NoncontiguousTransfer& transfer, const Region& re
                       static_cast<std::uint32_t>(notice.handler | notice.size << 8)});
     const std::size_t size = notice_bytes + part.description_bytes + part.data_bytes;
     if (staged != nullptr)
-      messages.send_staged(size, packed.args(), targets.local_done);
+      messages.queue_staged(size, packed.args(), targets.local_done);
     else if (!messages.send(size, packed.args()))
       return not_injected;
     left -= part.data_bytes;

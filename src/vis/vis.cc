@@ -111,7 +111,7 @@ Extent require_extent(const Shape& shape, End end, Call call) noexcept {
 }
 
 /// The regions of a strided transfer, whose peer's memory begins at `remote_lowest`.
-struct StridedEnds {
+struct StridedRegions {
   StridedRegion remote;
   StridedRegion local;
   std::uintptr_t remote_lowest;
@@ -125,30 +125,32 @@ struct StridedEnds {
   }
   /// `mapped`, and `reached`: where the lowest byte at the peer is.
   void copy(std::byte* mapped, bool is_put) const noexcept {
-    std::byte* const first = mapped - remote_extent.start;
+    std::byte* const remote_first = mapped - remote_extent.start;
     if (is_put)
-      copy_strided(*remote.shape, remote_end, first, local.first);
+      copy_strided(*remote.shape, remote_end, remote_first, local.first);
     else
-      copy_strided(*remote.shape, local_end, local.first, first);
+      copy_strided(*remote.shape, local_end, local.first, remote_first);
   }
   Injected begin_by_kind(const MemoryKind& kind, std::byte* reached, bool is_put,
                          const CompletionTargets& targets) const noexcept {
-    std::byte* const first = reached - remote_extent.start;
-    return is_put ? begin_copy_strided(kind, *remote.shape, remote_end, first, local.first, targets)
-                  : begin_copy_strided(kind, *remote.shape, local_end, local.first, first, targets);
+    std::byte* const remote_first = reached - remote_extent.start;
+    return is_put ? begin_copy_strided(kind, *remote.shape, remote_end, remote_first, local.first,
+                                       targets)
+                  : begin_copy_strided(kind, *remote.shape, local_end, local.first, remote_first,
+                                       targets);
   }
 };
 
-/// As StridedEnds, of lists.
-struct ListEnds {
+/// As StridedRegions, of lists.
+struct ListRegions {
   const BlockList& remote;
   const BlockList& local;
   std::size_t all_bytes;
   std::uintptr_t remote_lowest;
-  std::size_t remote_extent;
+  std::size_t remote_bytes;
 
   std::size_t bytes() const noexcept { return all_bytes; }
-  std::size_t extent_bytes() const noexcept { return remote_extent; }
+  std::size_t extent_bytes() const noexcept { return remote_bytes; }
   rma::LocalRange local_range(Call) const noexcept {
     const Bounds bounds = bounds_of(local);
     return {reinterpret_cast<void*>(bounds.low), bounds.high - bounds.low, kind_of(local)};
@@ -294,11 +296,12 @@ Initiated move_strided(const VisRequest& request, const StridedArgument& remote,
     const Extent local_extent = require_extent(shape, local_end, request.call);
     rma::check_local(peer, local_first + local_extent.start, local_extent.bytes, request.call);
   }
-  return move_regions(request, peer, notice,
-                      StridedEnds{{&shape, remote_end, reinterpret_cast<std::byte*>(remote_first)},
-                                  {&shape, local_end, local_first},
-                                  remote_first + static_cast<std::uintptr_t>(remote_extent.start),
-                                  remote_extent});
+  return move_regions(
+      request, peer, notice,
+      StridedRegions{{&shape, remote_end, reinterpret_cast<std::byte*>(remote_first)},
+                     {&shape, local_end, local_first},
+                     remote_first + static_cast<std::uintptr_t>(remote_extent.start),
+                     remote_extent});
 }
 
 Initiated move_lists(const VisRequest& request, const BlockList& remote,
@@ -316,7 +319,7 @@ Initiated move_lists(const VisRequest& request, const BlockList& remote,
   if (checked()) check_lists(peer, remote, local, request.call);
   const Bounds bounds = bounds_of(remote);
   return move_regions(request, peer, notice,
-                      ListEnds{remote, local, bytes, bounds.low, bounds.high - bounds.low});
+                      ListRegions{remote, local, bytes, bounds.low, bounds.high - bounds.low});
 }
 
 void start() {

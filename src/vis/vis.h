@@ -21,13 +21,13 @@
 //   put_by_messages       messages.h        messages: description.h and region_copy.h pack a part
 //                                           (by_kind.h, if it is a device's), message_series.h
 //                                           sends it
-//   on_put                messages.cc       at the peer: checks and unpacks, in the handler or when
-//                                           a device's copies are done (`finish_when_copied`,
-//                                           rma/staging.h); `note_arrival`, and `rma::reply_done`
-//                                           answers
-//   complete              core/thread.h     adds to `done`, a count of the event (core/event.h)
-//   that
-//                                           gex_Event_Wait reads: called by `on_done`
+//   on_put                messages.cc       at the peer: `handle_put` checks and unpacks, in the
+//                                           handler or when a device's copies are done
+//                                           (`finish_when_copied`, rma/staging.h); then
+//                                           `rma::reply_done` answers. `on_put_with_notice` calls
+//                                           `note_arrival` before that
+//   complete              core/thread.h     adds to `done`, a count of the event (core/event.h),
+//                                           which gex_Event_Wait reads: called by `on_done`
 //                                           (rma/messages.cc) for each message, by `Host::complete`
 //                                           for each operation of the network or for the flush
 //                                           behind all of them, by a kind for each of its copies

@@ -38,9 +38,9 @@ struct Device final : MemoryKind {
 TEST(StagingBuffer, IsKeptForKindsOfItsClassAlone) {
   const Device cuda(net::cuda_memory);
   const Device hip(net::hip_memory);
-  EXPECT_TRUE(cuda.has_made(*StagingBuffer::of(cuda, /*only_kept=*/false)));
-  EXPECT_TRUE(hip.has_made(*StagingBuffer::of(hip, /*only_kept=*/false)));
-  EXPECT_TRUE(cuda.has_made(*StagingBuffer::of(cuda, /*only_kept=*/false)));
+  EXPECT_TRUE(cuda.has_made(*StagingBuffer::of(cuda, /*may_refuse=*/false)));
+  EXPECT_TRUE(hip.has_made(*StagingBuffer::of(hip, /*may_refuse=*/false)));
+  EXPECT_TRUE(cuda.has_made(*StagingBuffer::of(cuda, /*may_refuse=*/false)));
   // Each came back to where it was made.
   EXPECT_EQ(cuda.made.size(), 1U);
   EXPECT_EQ(hip.made.size(), 1U);
@@ -52,15 +52,15 @@ TEST(StagingBuffer, IsKeptForKindsWithoutMemoryOfTheHost) {
   std::vector<std::unique_ptr<StagingBuffer>> used;
   std::set<const std::byte*> kept;
   while (used.size() < too_many) {
-    std::unique_ptr<StagingBuffer> buffer = StagingBuffer::of(plain, /*only_kept=*/true);
+    std::unique_ptr<StagingBuffer> buffer = StagingBuffer::of(plain, /*may_refuse=*/true);
     if (buffer == nullptr) break;
     kept.insert(buffer->bytes());
     used.push_back(std::move(buffer));
   }
   EXPECT_LT(used.size(), too_many);
-  EXPECT_EQ(kept.count(StagingBuffer::of(plain, /*only_kept=*/false)->bytes()), 0U);
+  EXPECT_EQ(kept.count(StagingBuffer::of(plain, /*may_refuse=*/false)->bytes()), 0U);
   used.clear();
-  EXPECT_EQ(kept.count(StagingBuffer::of(plain, /*only_kept=*/true)->bytes()), 1U);
+  EXPECT_EQ(kept.count(StagingBuffer::of(plain, /*may_refuse=*/true)->bytes()), 1U);
 }
 
 }  // namespace

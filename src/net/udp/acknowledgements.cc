@@ -12,7 +12,7 @@ Header Acknowledgements::header_for(Peer& peer, std::uint8_t flags) noexcept {
   peer.was_stopped = refuses;
   peer.unacknowledged_here = 0;
   peer.unacknowledged_here_charge = 0;
-  peer.acknowledge_now = false;
+  peer.acknowledgement_is_due = false;
   const bool waited = std::exchange(peer.kept_waiting, false);
   Header header{};
   header.source = rank_ & (max_ranks - 1);
@@ -33,8 +33,13 @@ void Acknowledgements::owe(Peer& peer) {
 
 void Acknowledgements::owe_now(Peer& peer) {
   owe(peer);
+  accepted(peer, 0, /*now=*/true);
+}
+
+void Acknowledgements::accepted(Peer& peer, std::size_t charge, bool now) {
   ++peer.unacknowledged_here;
-  peer.acknowledge_now = true;
+  peer.unacknowledged_here_charge += charge;
+  peer.acknowledgement_is_due |= now;
 }
 
 void Acknowledgements::send(Peer& peer) {
@@ -57,7 +62,7 @@ void Acknowledgements::send(Peer& peer) {
 void Acknowledgements::send_owed(bool idle) {
   for (std::size_t i = 0; i < owed_.size();) {
     Peer& peer = *owed_[i];
-    const bool is_due = peer.acknowledge_now || idle ||
+    const bool is_due = peer.acknowledgement_is_due || idle ||
                         peer.unacknowledged_here >= max_unacknowledged_here ||
                         peer.unacknowledged_here_charge >= peer.share.granted / 8;
     // If not, it waits for a later poll.

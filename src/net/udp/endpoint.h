@@ -12,6 +12,7 @@
 //   PathFinder        how large packets may be
 //   OneSided          which puts and gets are under way
 //   Burst             datagrams that are handed to the kernel together
+//   Peers             what is kept of each peer (Peer), which the others work on
 //
 // A put takes this path. If it `is_copied`, the caller's memory is free at once
 // (OneSided::complete_locally); else it is `local`, and `payload` of packets, until the last of
@@ -28,7 +29,8 @@
 //   Sender::transmit           as many packets as `departure_of` (departure.h) lets leave, those
 //                              that were lost before new ones (`next_packet`): `add_to_burst`
 //   Burst::add                 seals a packet, and puts it with others of the call
-//   Sender::hand_over          Burst::send gives all to the Socket, before the lock is released
+//   Sender::hand_over          Burst::send gives all to the Socket, before the lock is released; a
+//                              full Burst is sent earlier
 //
 // What may not leave yet does in a later `transmit`: of Endpoint::poll (Sender::send_queued), or of
 // a call that adds something.
@@ -40,19 +42,20 @@
 //                              one, and `handle_datagram` asks `sender_of` whose each is; those
 //                              that the path does not carry whole come in fragments, which
 //                              `handle_fragment` puts together
+//   Acknowledgements::owe      the datagram is to be acknowledged
 //   Receiver::handle_records   looks at all of it first (`inspect`): Segments::at checks that the
 //                              memory is a segment's; then takes it (`consume`): the bytes are
-//                              copied there. Then it counts as received, and
-//                              Sender::transmit: answers to gets, and puts of
-//                              this process's that wait, leave before handlers run
-//   Acknowledgements           `owe`: the last packet of a put asks for its acknowledgement in this
-//                              poll (`acknowledge_now`). `send_owed`, at the end of it, sends what
-//                              is due, unless a datagram to that peer has taken it along
-//                              (`header_for`)
+//                              copied there. Then it counts as received, and as `accepted`: the
+//                              last packet of a put asks for its acknowledgement in this poll
+//                              (`acknowledge_now`)
+//   Sender::transmit           if Streams wait for that peer: answers to gets, and puts of this
+//                              process's, leave before handlers run
+//   Acknowledgements::send_owed  at the end of the poll: what is due, unless a datagram to that
+//                              peer has taken it along (`header_for`)
 //
 // And here again, in a poll:
 //
-//   Receiver::handle_acknowledgements
+//   Receiver::handle_header
 //   Sender::take_header        `acknowledged` calls `done_with` for each packet that has arrived;
 //                              then the window that the peer grants
 //   OneSided::arrived          for each packet of the put; with the last, `finish` calls

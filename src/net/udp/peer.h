@@ -90,11 +90,11 @@ struct Peer {
   /// Sequenced datagrams that have come since the last datagram that went there, and their charge.
   std::uint32_t unacknowledged_here = 0;
   std::size_t unacknowledged_here_charge = 0;
-  bool acknowledge_now = false;  ///< one of these asks for it, or was not accepted
-  bool kept_waiting = false;     ///< some of these have waited, as this process did not poll
-  bool was_stopped = false;      ///< the last datagram that went there refused requests
-  bool is_gone = false;          ///< it has left
-  ReceiveRoom::Share share;      ///< of this process's receive buffer
+  bool acknowledgement_is_due = false;  ///< one of these asks for it, or was not accepted
+  bool kept_waiting = false;            ///< some of these have waited, as this process did not poll
+  bool was_stopped = false;             ///< the last datagram that went there refused requests
+  bool is_gone = false;                 ///< it has left
+  ReceiveRoom::Share share;             ///< of this process's receive buffer
 
   // Lists of the endpoint that it is in.
   bool is_busy = false;

@@ -126,7 +126,7 @@ void Receiver::handle_datagram(const Header& header, const std::byte* rest,
   }
   endpoint_.room.received_from(peer->share);
   if (place.congested) peer->congestion.marked();
-  handle_acknowledgements(*peer, header, rest, rest_size, number == peer->freshness.newest(), now);
+  handle_header(*peer, header, rest, rest_size, number == peer->freshness.newest(), now);
   if ((header.flags & leaving) != 0) endpoint_.sender.peer_left(*peer);
   if ((header.flags & sequenced) == 0) return;
 
@@ -177,16 +177,15 @@ void Receiver::handle_records(Peer& peer, const Header& header, const std::byte*
   // leaves acknowledges what is accepted.
   peer.received.accept(header.sequence);
   peer.kept_waiting |= endpoint_.attendance.absence() != 0;
-  ++peer.unacknowledged_here;
-  peer.unacknowledged_here_charge += endpoint_.socket.charge(sizeof header + rest_size);
-  if ((header.flags & acknowledge_now) != 0) peer.acknowledge_now = true;
+  endpoint_.acknowledgements.accepted(peer, endpoint_.socket.charge(sizeof header + rest_size),
+                                      (header.flags & acknowledge_now) != 0);
   // Answers that are not copied leave before handlers run, which may take long: all of the
   // datagram's at once, and with them puts that wait.
   if (!peer.streams.empty()) endpoint_.sender.transmit(peer, now);
 }
 
-void Receiver::handle_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
-                                       std::size_t rest_size, bool is_newest, Time now) {
+void Receiver::handle_header(Peer& peer, const Header& header, const std::byte* rest,
+                             std::size_t rest_size, bool is_newest, Time now) {
   const bool waited = endpoint_.attendance.absence() > 2 * peer.round_trip.mean() ||
                       (header.flags & kept_waiting) != 0;
   endpoint_.sender.take_header(peer, header, waited, is_newest, now);

@@ -92,8 +92,8 @@ class Receiver {
   Peer* sender_of(const Header& header, const std::byte* rest, std::size_t rest_size,
                   std::uint64_t& number);
   void follow(Peer& peer, const Address& from, bool is_copy, Time now);
-  void handle_acknowledgements(Peer& peer, const Header& header, const std::byte* rest,
-                               std::size_t rest_size, bool is_newest, Time now);
+  void handle_header(Peer& peer, const Header& header, const std::byte* rest, std::size_t rest_size,
+                     bool is_newest, Time now);
   /// Takes what follows the header of a datagram that is not sequenced: a longer list of what has
   /// arrived there, or a probe of the path.
   void handle_unsequenced(Peer& peer, const Header& header, const std::byte* rest,

@@ -10,7 +10,8 @@
 namespace gex::net::udp {
 
 /// Bytes on their way to a peer: a put, or the answer to its get that is not copied (`is_copied` of
-/// packer.h). A put that is copied has one too, which is never queued: it is cut as a whole.
+/// packer.h), or that finds no room as a copy. A put that is copied has one too, which is never
+/// queued: it is cut as a whole.
 struct Stream {
   enum Kind : std::uint8_t { put, answer };
 

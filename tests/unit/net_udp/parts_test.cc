@@ -130,7 +130,7 @@ TEST_F(AcknowledgementsTest, ADatagramThatGoesThereTakesItAlong) {
 
 TEST_F(AcknowledgementsTest, OneThatIsAwaitedLeavesAtOnceAndManyDoTogether) {
   comes(peer(1), 0);
-  peer(1).acknowledge_now = true;
+  peer(1).acknowledgement_is_due = true;
   for (std::uint32_t sequence = 0; sequence < 16; ++sequence) comes(peer(2), sequence);
   acknowledgements.send_owed(/*idle=*/false);
   const std::vector<Header> headers = left();

@@ -6,8 +6,8 @@
 
 namespace gex::coll {
 
-/// Copies bytes that often are one word, whose copy is no call.
-inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+/// Copies any number of bytes; one word, which they often are, without a call.
+inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes == sizeof(std::uint64_t))
     std::memcpy(to, from, sizeof(std::uint64_t));
   else
@@ -16,7 +16,7 @@ inline void copy_few(std::byte* to, const std::byte* from, std::size_t bytes) no
 
 /// Copies bytes that may be in their place already.
 inline void copy_unless_there(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
-  if (to != from) copy_few(to, from, bytes);
+  if (to != from) copy_bytes(to, from, bytes);
 }
 
 }  // namespace gex::coll
