@@ -32,10 +32,9 @@ bool Leaders::suits(const Request& request) const noexcept {
 
 gex_Rank_t LedCollective::leader() const noexcept {
   const Groups& groups = leaders_.messages.groups();
-  const std::uint32_t own = groups.group_of(leaders_.team.rank);
-  const bool is_of_root = request.kind != Kind::reduce_to_all && !request.reduction.ordered &&
-                          groups.group_of(request.root) == own;
-  return is_of_root ? request.root : groups.members(own)[0];
+  // Rank 0 is at the top if there is no root, or if the order of operands counts.
+  const bool has_root = request.kind != Kind::reduce_to_all && !request.reduction.ordered;
+  return leader_of(groups, groups.group_of(leaders_.team.rank), has_root ? request.root : 0);
 }
 
 void LedCollective::set_up() {

@@ -122,8 +122,13 @@ Posts::AtOnce Posts::do_at_once(const Request& request) noexcept {
   if (wants_result(request)) {
     // What all others post is seldom there already.
     if (is_reduction(request.kind)) return AtOnce::operand_posted;
-    if (!Copy().read(boards_, {request, number, 0, request.bytes, true, true}))
-      return AtOnce::nothing;
+    const Piece all{request,
+                    number,
+                    0,
+                    request.bytes,
+                    /*wants_result=*/true,
+                    /*own_is_posted=*/true};
+    if (!Copy().read(boards_, all)) return AtOnce::nothing;
   }
   next_number_ = number + 1;
   boards_.publish_read_below(number + 1);
@@ -150,7 +155,8 @@ void Posts::advance_to(PostCollective& operation) {
   boards_.forget_missing();
   const Request& request = operation.request;
   if (read(operation.shape, boards_,
-           {request, operation.first_piece, 0, request.bytes, wants_result(request), true}))
+           {request, operation.first_piece, 0, request.bytes, wants_result(request),
+            /*own_is_posted=*/true}))
     finish(operation);
   else
     show_awaited();

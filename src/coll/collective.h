@@ -46,7 +46,7 @@ struct alignas(cache_line) Line {
 struct Request {
   Call call = Call::broadcast;  ///< that asks for it, as reports name it
   Kind kind = Kind::broadcast;
-  gex_Rank_t root = 0;
+  gex_Rank_t root = 0;  ///< rank in the team; in a part by posts, the number of its board
   std::byte* destination = nullptr;
   const std::byte* source = nullptr;
   std::size_t bytes = 0;  ///< of a broadcast, of an operand, or of one rank's block
@@ -61,7 +61,8 @@ struct Request {
   std::optional<std::uint32_t> after_barrier;
   /// Complete here only once it is complete at all members.
   bool completes_together = false;
-  /// If not null, another operation of this process, done before data may move.
+  /// If not null, true once data may move: what another operation of this process has done, or has
+  /// the result of.
   const std::atomic<bool>* after = nullptr;
   /// False: another part of the operation makes the own result of a broadcast's root.
   bool makes_own_result = true;

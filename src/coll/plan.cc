@@ -23,22 +23,22 @@ constexpr std::uint32_t parent_of(std::uint32_t vertex) noexcept {
 struct Tree {
   const Groups& groups;
   Trees trees;
+  gex_Rank_t root;
   std::uint32_t root_group;
   std::uint32_t root_position;
 
-  Tree(const Groups& of, gex_Rank_t root, Trees which)
+  Tree(const Groups& of, gex_Rank_t top, Trees which)
       : groups(of),
         trees(which),
-        root_group(of.group_of(root)),
-        root_position(of.position_of(root)) {}
+        root(top),
+        root_group(of.group_of(top)),
+        root_position(of.position_of(top)) {}
 
   /// Returns true if a member has a place in them.
   bool has(gex_Rank_t rank) const { return trees == Trees::both || member_vertex(rank) == 0; }
 
   /// The member of a group through which it is reached.
-  gex_Rank_t leader(std::uint32_t group) const {
-    return groups.members(group)[first_position(group)];
-  }
+  gex_Rank_t leader(std::uint32_t group) const { return leader_of(groups, group, root); }
   std::uint32_t first_position(std::uint32_t group) const {
     return group == root_group ? root_position : 0;
   }

@@ -69,6 +69,12 @@ class Groups {
   std::vector<std::uint32_t> group_of_;  ///< by rank
 };
 
+/// The member of a group that leads it in an operation whose trees are grown from `top`: that, or
+/// its first.
+inline gex_Rank_t leader_of(const Groups& groups, std::uint32_t group, gex_Rank_t top) noexcept {
+  return groups.group_of(top) == group ? top : groups.members(group)[0];
+}
+
 struct Plan {
   /// Members whose combined operands are combined with the own ones, in this order.
   std::vector<gex_Rank_t> contributors;

@@ -62,7 +62,11 @@ struct MessageSeries::DeferredMessages final : am::DeferredSend {
 
 MessageSeries::MessageSeries(const NoncontiguousTransfer& transfer, const am::Internal& internal,
                              unsigned arg_count) noexcept
-    : transfer_(transfer), internal_(internal), arg_count_(arg_count) {
+    : transfer_(transfer),
+      route_(am::route_to(transfer.resolved.peer.jobrank)),
+      flags_(transfer.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}),
+      internal_(internal),
+      arg_count_(arg_count) {
 }
 
 MessageSeries::~MessageSeries() {
@@ -111,13 +115,13 @@ std::byte* MessageSeries::begin_deferred(std::size_t max_bytes) noexcept {
 
 std::byte* MessageSeries::begin(std::size_t max_bytes) noexcept {
   if (deferred_ != nullptr) return begin_deferred(max_bytes);
-  message_ = am::prepare_request(
-      transfer_.resolved.peer, {.client_buffer = nullptr,
-                                .most_payload = max_bytes,
-                                .destination = nullptr,
-                                .is_long = false,
-                                .flags = transfer_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0},
-                                .arg_count = arg_count_});
+  message_ = am::prepare_request(route_, am::endpoints_of(transfer_.resolved.peer),
+                                 {.client_buffer = nullptr,
+                                  .most_payload = max_bytes,
+                                  .destination = nullptr,
+                                  .is_long = false,
+                                  .flags = flags_,
+                                  .arg_count = arg_count_});
   if (message_ != GEX_AM_SRCDESC_NO_OP) return static_cast<std::byte*>(message_->address);
   return is_first_ ? nullptr : begin_deferred(max_bytes);
 }
@@ -125,8 +129,7 @@ std::byte* MessageSeries::begin(std::size_t max_bytes) noexcept {
 bool MessageSeries::send(std::size_t bytes, const gex_AM_Arg_t* args) noexcept {
   if (deferred_ == nullptr) {
     am::Outbound outbound = medium(internal_.handler(), bytes, arg_count_, args);
-    if (am::commit(message_, outbound, transfer_.immediate ? GEX_FLAG_IMMEDIATE : gex_Flags_t{0}) ==
-        0) {
+    if (am::commit(message_, outbound, flags_) == 0) {
       is_first_ = false;
       return true;
     }

@@ -55,6 +55,8 @@ class MessageSeries {
   std::byte* begin_deferred(std::size_t max_bytes) noexcept;
 
   const NoncontiguousTransfer& transfer_;
+  am::Route route_;    ///< of those that are built in place
+  gex_Flags_t flags_;  ///< of Prepare and Commit
   const am::Internal& internal_;
   unsigned arg_count_;
   bool is_first_ = true;

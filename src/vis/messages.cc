@@ -246,7 +246,7 @@ Injected put_by_messages(const NoncontiguousTransfer& transfer, const Region& re
   const bool notifies = notice.is_set();
   const std::size_t notice_bytes = notifies ? round_up_16(notice.size) : 0;
   const std::uint64_t number = notifies ? next_put_number() : 0;
-  const std::size_t limit = am::max_medium(transfer.resolved.peer.jobrank) - notice_bytes;
+  const std::size_t limit = transfer.message_bytes - notice_bytes;
   const std::size_t max_description = max_description_bytes(remote);
   MessageSeries messages =
       notifies ? MessageSeries(transfer, put_with_notice_message, am::arguments_of<PutWithNotice>)
@@ -289,7 +289,7 @@ Injected put_by_messages(const NoncontiguousTransfer& transfer, const Region& re
 template <class Region>
 Injected get_by_messages(const NoncontiguousTransfer& transfer, const Region& remote,
                          const Region& local, CompletionTarget done) noexcept {
-  const std::size_t limit = am::max_medium(transfer.resolved.peer.jobrank);
+  const std::size_t limit = transfer.message_bytes;
   const std::size_t room = std::min(limit, max_description_bytes(remote));
   auto* pending = new (std::nothrow) PendingGet(local, transfer.resolved.local_kind, done);
   if (pending == nullptr) fatal("no memory for the record of a non-contiguous get");

@@ -13,7 +13,8 @@ struct NoncontiguousTransfer {
   /// `remote` are the lowest bytes, and `size` is of the remote range, holes included. Never the
   /// data to move.
   rma::ResolvedTransfer resolved;
-  std::size_t bytes;  ///< of data
+  std::size_t bytes;          ///< of data
+  std::size_t message_bytes;  ///< that one message to the peer carries
   bool is_put;
   bool immediate;  ///< it must not wait for room
   /// Way::network: it certainly takes several operations; else it may, if pieces do not fit well.

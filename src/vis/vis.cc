@@ -194,9 +194,8 @@ void narrow_way(NoncontiguousTransfer& transfer, const Regions& regions,
   const PieceCounts pieces = count_pieces(regions.remote, regions.local);
   const std::size_t operations = min_native_operations(pieces, transfer.bytes);
   transfer.takes_several_operations = operations > 1;
-  const std::size_t message_bytes = am::max_medium(transfer.resolved.peer.jobrank);
   if ((transfer.resolved.local_kind != nullptr && !pieces.is_contiguous()) ||
-      !suits_network(operations, transfer.bytes, message_bytes))
+      !suits_network(operations, transfer.bytes, transfer.message_bytes))
     way = rma::Way::messages;
 }
 
@@ -230,6 +229,7 @@ template <class Regions>
       .resolved = rma::resolve_ranges(peer, regions.local_range(request.call),
                                       regions.remote_lowest, regions.extent_bytes(), request.call),
       .bytes = regions.bytes(),
+      .message_bytes = am::max_medium(peer.jobrank),
       .is_put = request.is_put(),
       .immediate = immediate};
   narrow_way(transfer, regions, notice);
