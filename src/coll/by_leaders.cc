@@ -33,15 +33,15 @@ bool Leaders::suits(const Request& request) const noexcept {
 gex_Rank_t LedCollective::leader() const noexcept {
   const Groups& groups = leaders_.messages.groups();
   // Rank 0 is at the top if there is no root, or if the order of operands counts.
-  const bool has_root = request.kind != Kind::reduce_to_all && !request.reduction.ordered;
-  return leader_of(groups, groups.group_of(leaders_.team.rank), has_root ? request.root : 0);
+  const bool is_of_root = request.kind != Kind::reduce_to_all && !request.reduction.ordered;
+  return leader_of(groups, groups.group_of(leaders_.team.rank), is_of_root ? request.root : 0);
 }
 
 void LedCollective::set_up() {
   const std::size_t element = request.reduction.element;
   chunk_bytes_ = std::max<std::size_t>(max_chunk_bytes / element, 1) * element;
   count_ = static_cast<std::uint32_t>((request.bytes + chunk_bytes_ - 1) / chunk_bytes_);
-  begun_chunks_ = finished_ = 0;
+  launched_up_ = finished_ = 0;
   down_ = goes_down(request) ? 0 : count_;
   const Groups& groups = leaders_.messages.groups();
   may_ask_ = is_known() && (is_reduction(request.kind) ||
@@ -53,16 +53,16 @@ void LedCollective::set_up() {
 bool LedCollective::launch_parts() {
   bool progressed = false;
   while (!is_launched()) {
-    const bool up = begun_chunks_ != count_ && (!goes_down(request) || begun_chunks_ - down_ < lag);
+    const bool up = launched_up_ != count_ && (!goes_down(request) || launched_up_ - down_ < lag);
     if (!up) {
       launch_down(down_++);
       progressed = true;
       continue;
     }
-    if (begun_chunks_ - finished_ == depth && !advance_parts()) return progressed;
-    auto& chunk = chunks_[begun_chunks_ % depth];
+    if (launched_up_ - finished_ == depth && !advance_parts()) return progressed;
+    auto& chunk = chunks_[launched_up_ % depth];
     if (chunk == nullptr) chunk = std::make_unique<Chunk>();
-    const std::uint32_t number = begun_chunks_++;
+    const std::uint32_t number = launched_up_++;
     launch_up(number);
     launch_between(number);
     progressed = true;
@@ -135,7 +135,7 @@ void LedCollective::launch_down(std::uint32_t number) {
 }
 
 bool LedCollective::advance_parts() {
-  const std::uint32_t launched = std::min(begun_chunks_, down_);
+  const std::uint32_t launched = std::min(launched_up_, down_);
   bool progressed = false;
   for (; finished_ != launched; ++finished_, progressed = true) {
     const Chunk& chunk = this->chunk(finished_);

@@ -67,7 +67,7 @@ class LedCollective final : public ComposedCollective {
 
   void set_up() override;
   bool launch_parts() override;
-  bool is_launched() const noexcept override { return begun_chunks_ == count_ && down_ == count_; }
+  bool is_launched() const noexcept override { return launched_up_ == count_ && down_ == count_; }
   bool advance_parts() override;
   bool has_moved() const noexcept override { return finished_ == count_; }
 
@@ -128,7 +128,7 @@ class LedCollective final : public ComposedCollective {
   std::unique_ptr<Chunk> chunks_[depth];
   std::size_t chunk_bytes_ = 0;
   std::uint32_t count_ = 0;                ///< of chunks
-  std::uint32_t begun_chunks_ = 0;         ///< chunks launched up, and between
+  std::uint32_t launched_up_ = 0;          ///< chunks launched up, and between
   std::uint32_t down_ = 0;                 ///< chunks launched down
   std::uint32_t finished_ = 0;             ///< chunks of which nothing is left to do here
   std::uint32_t number_ = 0;               ///< of the messages of the first chunk

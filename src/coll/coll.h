@@ -22,8 +22,9 @@
 //                                          process has several members: along a tree (plan.h), in
 //                                          flows (flow.h)
 //   DoublingCollective      by_doubling.h  blocks of every member for all others, in rounds
-//   LaunchOrder           composed.h     keeps the order in which messages, and operations that
-//                                          are made of others, are launched
+//
+//   LaunchOrder             composed.h     not a Collective: the order in which those by messages,
+//                                          and those that are made of others, are launched
 //
 // From then on:
 //
@@ -35,7 +36,7 @@
 //                                          (credits.h)
 //   TeamCollectives::advance               in polls: Posts, Messages and LaunchOrder `advance`
 //   Collective::finish                     `done`: nothing is left to do here
-//   TeamCollectives::complete_if_done     what the event that `event_of` (core/initiate.h) made in
+//   TeamCollectives::complete_if_done      what the event that `event_of` (core/initiate.h) made in
 //                                          the call asks: `conclude` does what posts allow, and
 //                                          gives the Collective back
 //

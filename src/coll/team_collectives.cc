@@ -41,6 +41,8 @@ void TeamCollectives::bind(Team& team) {
   team_ = &team;
   agreement_.bind(team);
   messages_.bind(team);
+  // The barrier has found who shares memory. By messages: no two members do, or a process has
+  // several.
   const TeamBarrier& barrier = barrier_of(team);
   if (barrier.shape() == team::BarrierShape::messages) return;
   is_whole_ = barrier.shape() == team::BarrierShape::flags;

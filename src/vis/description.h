@@ -16,7 +16,8 @@ namespace gex::vis {
 
 enum class Layout : std::uint32_t { strided, indexed, vector };
 
-/// A message can hold so many bytes.
+/// A part may have so many bytes. Those of a put travel together; of a get the description is in
+/// the request, the data in the reply.
 struct Room {
   std::size_t description;
   std::size_t data;

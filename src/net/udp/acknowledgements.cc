@@ -33,13 +33,13 @@ void Acknowledgements::owe(Peer& peer) {
 
 void Acknowledgements::owe_now(Peer& peer) {
   owe(peer);
-  accepted(peer, 0, /*now=*/true);
+  accepted(peer, 0, /*at_once=*/true);
 }
 
-void Acknowledgements::accepted(Peer& peer, std::size_t charge, bool now) {
+void Acknowledgements::accepted(Peer& peer, std::size_t charge, bool at_once) {
   ++peer.unacknowledged_here;
   peer.unacknowledged_here_charge += charge;
-  peer.acknowledgement_is_due |= now;
+  peer.acknowledgement_is_due |= at_once;
 }
 
 void Acknowledgements::send(Peer& peer) {

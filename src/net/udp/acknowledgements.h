@@ -39,9 +39,9 @@ class Acknowledgements {
   void owe(Peer& peer);
   /// For a datagram of which nothing was accepted: at the end of this poll.
   void owe_now(Peer& peer);
-  /// A datagram that is owed one was accepted, of that charge. `now`: its sender asks for it at the
-  /// end of this poll.
-  void accepted(Peer& peer, std::size_t charge, bool now);
+  /// A datagram that is owed one was accepted, of that charge. `at_once`: its sender asks for it at
+  /// the end of this poll.
+  void accepted(Peer& peer, std::size_t charge, bool at_once);
   void send(Peer& peer);
   /// Sends what is due. `idle`: the poll has found nothing to do.
   void send_owed(bool idle);
