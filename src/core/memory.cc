@@ -146,13 +146,6 @@ const MemoryKind* detail::find_kind(const void* address) noexcept {
   return found.begin <= at ? found.kind : nullptr;
 }
 
-bool is_host_memory(const void* address, std::size_t bytes) noexcept {
-  if (!has_other_kinds() || bytes == 0) return true;
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  const Found found = first_behind(at);
-  return found.kind == nullptr || found.begin >= at + bytes;
-}
-
 void detail::copy_by_kind(void* to, const void* from, std::size_t bytes) noexcept {
   const MemoryKind* const there = kind_at(to);
   const MemoryKind* const here = kind_at(from);

@@ -148,9 +148,6 @@ inline const MemoryKind* kind_at(const void* address) noexcept {
   return detail::find_kind(address);
 }
 
-/// Returns true if no byte of the range lies in a segment of another kind than the host's.
-bool is_host_memory(const void* address, std::size_t bytes) noexcept;
-
 /// Copies bytes of which either end may lie in a segment of this process's, whatever its kind. They
 /// do not overlap.
 inline void copy_memory(void* to, const void* from, std::size_t bytes) noexcept {

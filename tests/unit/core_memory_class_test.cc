@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "../inert_kind.h"
+
 namespace gex {
 namespace {
 
@@ -58,14 +60,8 @@ TEST(MemoryClasses, AreFoundAndAskedInTurn) {
   EXPECT_EQ(unpinned, 2);
 }
 
-struct SecondKind final : MemoryKind {
-  constexpr SecondKind() : MemoryKind(net::hip_memory, 0) {}
-  void copy(void*, const void*, std::size_t) const noexcept override {}
-  void begin_copy(void*, const void*, std::size_t, CompletionTarget,
-                  CompletionTarget) const noexcept override {}
-  void* allocate(std::size_t, std::string&) const override { return nullptr; }
-  void release(void*, std::size_t) const noexcept override {}
-  std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
+struct SecondKind final : InertKind {
+  constexpr SecondKind() : InertKind(net::hip_memory) {}
 };
 
 using MemoryClassesDeathTest = testing::Test;

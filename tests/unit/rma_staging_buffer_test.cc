@@ -11,18 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "../inert_kind.h"
+
 namespace gex::rma {
 namespace {
 
-struct Device final : MemoryKind {
+struct Device final : InertKind {
   explicit Device(net::MemoryClass its_class, bool makes_host_memory = true)
-      : MemoryKind(its_class, 0), makes(makes_host_memory) {}
-  void copy(void*, const void*, std::size_t) const noexcept override {}
-  void begin_copy(void*, const void*, std::size_t, CompletionTarget,
-                  CompletionTarget) const noexcept override {}
-  void* allocate(std::size_t, std::string&) const override { return nullptr; }
-  void release(void*, std::size_t) const noexcept override {}
-  std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
+      : InertKind(its_class), makes(makes_host_memory) {}
   void* allocate_host(std::size_t bytes) const noexcept override {
     if (!makes) return nullptr;
     void* const memory = std::malloc(bytes);

@@ -28,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../../inert_kind.h"
 #include "base/error_environment.h"
 #include "core/memory.h"
 #include "core/memory_class.h"
@@ -47,8 +48,8 @@ void* reach(const void* address) {
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - device);
   return offset < device_bytes ? reached + offset : const_cast<void*>(address);
 }
-struct Fake final : gex::MemoryKind {
-  constexpr explicit Fake(gex::net::MemoryClass of) : MemoryKind(of, 7) {}
+struct Fake final : gex::InertKind {
+  constexpr explicit Fake(gex::net::MemoryClass of) : InertKind(of, 7) {}
   void copy(void* to, const void* from, std::size_t bytes) const noexcept override {
     copies.fetch_add(1);
     std::memcpy(reach(to), reach(from), bytes);
@@ -59,9 +60,6 @@ struct Fake final : gex::MemoryKind {
     gex::complete(done);
     if (local != nullptr) gex::complete(local);
   }
-  void* allocate(std::size_t, std::string&) const override { return nullptr; }
-  void release(void*, std::size_t) const noexcept override {}
-  std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
 };
 constexpr gex::net::MemoryClass further_class{gex::net::max_memory_classes - 1};
 constexpr Fake of_further_class(further_class);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../inert_kind.h"
 #include "am/limits.h"
 #include "conformance.h"
 #include "observe/restricted.h"
@@ -62,17 +63,11 @@ TEST(Way, IsAProcessorsCopyOfMappedMemoryElseTheNetworks) {
 }
 
 /// A device's memory, of which only the addresses are used.
-struct Device final : MemoryKind {
-  explicit Device(net::MemoryClass its_class) : MemoryKind(its_class, 0) {
+struct Device final : InertKind {
+  explicit Device(net::MemoryClass its_class) : InertKind(its_class) {
     add_memory(memory, sizeof memory, *this);
   }
   ~Device() { remove_memory(memory); }
-  void copy(void*, const void*, std::size_t) const noexcept override {}
-  void begin_copy(void*, const void*, std::size_t, CompletionTarget,
-                  CompletionTarget) const noexcept override {}
-  void* allocate(std::size_t, std::string&) const override { return nullptr; }
-  void release(void*, std::size_t) const noexcept override {}
-  std::optional<std::string> refuses(const void*, std::size_t) const override { return {}; }
 
   std::byte memory[64]{};
 };

@@ -6,16 +6,10 @@
 #include <cstring>
 #include <vector>
 
-#include "ranks.h"
+#include "made_datagram.h"
 
 namespace gex::net::udp::test {
 namespace {
-
-template <class Value>
-void append(std::vector<std::byte>& to, const Value& value) {
-  const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
-  to.insert(to.end(), bytes, bytes + sizeof value);
-}
 
 TEST(Accepted, IsWhatHasBeenTakenInEvenIfManyAnswersLeaveMeanwhile) {
   constexpr std::size_t gets = 150;
@@ -25,27 +19,11 @@ TEST(Accepted, IsWhatHasBeenTakenInEvenIfManyAnswersLeaveMeanwhile) {
   SegmentKey key{};
   ASSERT_TRUE(ranks.segments[1]->add(segment.data(), segment.size(), key));
   const auto address = reinterpret_cast<std::uint64_t>(segment.data());
-  std::vector<std::byte> records;
-  for (std::size_t i = 0; i < gets; ++i) {
-    append(records, Record{0, RecordKind::get, {}});
-    append(records, GetDetails{address, each, key.segment, 0, 0});
-    records.resize(padded(records.size()));
-  }
-  Header header{};
-  header.number = 1;
-  header.window = 1000;
-  header.flags = sequenced;
-  header.size = static_cast<std::uint16_t>(sizeof header + records.size());
-  const iovec rest{records.data(), records.size()};
-  const SipKey way = ranks.seal.key_of(
-      {.sender = 0, .sender_session = 0x1000, .receiver = 1, .receiver_session = 0x1001});
-  header.tag = ranks.seal.tag(way, 0, &header, sizeof header, records.size(), std::span(&rest, 1));
-  std::vector<std::byte> datagram;
-  append(datagram, header);
-  datagram.insert(datagram.end(), records.begin(), records.end());
+  MadeRecords records;
+  for (std::size_t i = 0; i < gets; ++i)
+    records.add(RecordKind::get, GetDetails{address, each, key.segment, 0, 0});
   ranks.network.records = true;
-  ranks.network.inject(1, datagram, SimulatedNetwork::address_of(0), /*at_once=*/true);
-  ranks.poll(1);
+  arrive(ranks, records);
 
   EXPECT_EQ(ranks.endpoints[1]->next_expected(0), 1U) << "it has been accepted";
   std::size_t before = 0;

@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "ranks.h"
+#include "made_datagram.h"
 
 namespace gex::net::udp::test {
 namespace {
@@ -296,36 +296,15 @@ TEST_F(BetweenJumboInterfaces, ASwitchForSmallPacketsIsFound) {
 
 TEST(AFragmentForWhichThereIsNoRoom, IsReportedToItsSenderByAnAcknowledgement) {
   Ranks ranks(2, {});
-  const SipKey way = ranks.seal.key_of(
-      {.sender = 0, .sender_session = 0x1000, .receiver = 1, .receiver_session = 0x1001});
-  struct {
-    Header header;
-    Record record;
-    FragmentDetails details;
-    std::byte data[fragment_unit];
-  } datagram{};
-  const iovec rest{&datagram.record, sizeof datagram - sizeof datagram.header};
   // Each is the first of a datagram of its own.
-  const auto arrive = [&](std::uint32_t sequence) {
-    datagram.header = {};
-    datagram.header.number = sequence + 1;
-    datagram.header.sequence = sequence;
-    datagram.header.flags = sequenced;
-    datagram.header.size = sizeof datagram;
-    datagram.record = {fragment_unit, RecordKind::fragment, {}};
-    datagram.details = {2 * fragment_unit, 0, {}};
-    datagram.header.tag = ranks.seal.tag(way, 0, &datagram.header, sizeof datagram.header,
-                                         rest.iov_len, std::span(&rest, 1));
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&datagram);
-    ranks.network.inject(1, {bytes, bytes + sizeof datagram}, SimulatedNetwork::address_of(0),
-                         /*at_once=*/true);
-    ranks.poll(1);
-    return ranks.endpoints[1]->counts();
-  };
+  MadeRecords records;
+  records.add(RecordKind::fragment, FragmentDetails{2 * fragment_unit, 0, {}},
+              std::vector<std::byte>(fragment_unit));
   EndpointCounts counts;
   for (std::uint32_t sequence = 0; counts.refused == 0 && sequence < 100; ++sequence) {
     EXPECT_EQ(counts.sent, 0U);
-    counts = arrive(sequence);
+    arrive(ranks, records, sequence);
+    counts = ranks.endpoints[1]->counts();
   }
   EXPECT_EQ(counts.refused, 1U);
   EXPECT_EQ(counts.sent, 1U);

@@ -11,7 +11,7 @@
 #include <ranges>
 #include <vector>
 
-#include "ranks.h"
+#include "made_datagram.h"
 
 namespace gex::net::udp::test {
 namespace {
@@ -34,38 +34,11 @@ class RemovedSegment : public testing::Test {
     EXPECT_EQ(ranks.endpoints[1]->get(remote, got.data(), got.size(), &done, ranks.network.now),
               sent);
     const GetDataDetails data{0, 0, 0, 0};
-    add(RecordKind::get_data, data, source);
+    records.add(RecordKind::get_data, data, source);
   }
 
-  template <class Details>
-  void add(RecordKind kind, const Details& details, std::span<const std::byte> data) {
-    append(Record{static_cast<std::uint32_t>(data.size()), kind, {}});
-    append(details);
-    records.insert(records.end(), data.begin(), data.end());
-    records.resize(padded(records.size()));
-  }
-  template <class Value>
-  void append(const Value& value) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
-    records.insert(records.end(), bytes, bytes + sizeof value);
-  }
   void arrive() {
-    Header header{};
-    header.number = 1;
-    header.source = 0;
-    header.window = 100;
-    header.flags = sequenced;
-    header.size = static_cast<std::uint16_t>(sizeof header + records.size());
-    const iovec rest{records.data(), records.size()};
-    const SipKey way = ranks.seal.key_of(
-        {.sender = 0, .sender_session = 0x1000, .receiver = 1, .receiver_session = 0x1001});
-    header.tag =
-        ranks.seal.tag(way, 0, &header, sizeof header, records.size(), std::span(&rest, 1));
-    std::vector<std::byte> datagram(sizeof header);
-    std::memcpy(datagram.data(), &header, sizeof header);
-    datagram.insert(datagram.end(), records.begin(), records.end());
-    ranks.network.inject(1, datagram, SimulatedNetwork::address_of(0), /*at_once=*/true);
-    ranks.poll(1);
+    test::arrive(ranks, records);
     EXPECT_EQ(done, 1);
     EXPECT_EQ(ranks.segments[1]->at(key.segment, address, 1), nullptr);
     EXPECT_EQ(ranks.endpoints[1]->next_expected(0), 1U) << "it has been accepted";
@@ -79,17 +52,17 @@ class RemovedSegment : public testing::Test {
   const std::vector<std::byte> source = std::vector<std::byte>(8, std::byte{7});
   std::array<std::byte, 8> got{};
   int done = 0;
-  std::vector<std::byte> records;
+  MadeRecords records;
 };
 
 TEST_F(RemovedSegment, HasThePutsThatWereAccepted) {
-  add(RecordKind::put, PutDetails{address + 8, key.segment, 0, 0}, source);
+  records.add(RecordKind::put, PutDetails{address + 8, key.segment, 0, 0}, source);
   arrive();
   EXPECT_EQ(std::memcmp(segment.data() + 8, source.data(), source.size()), 0);
 }
 
 TEST_F(RemovedSegment, AnswersTheGetsThatWereAccepted) {
-  add(RecordKind::get, GetDetails{address, 16, key.segment, 0, 0}, {});
+  records.add(RecordKind::get, GetDetails{address, 16, key.segment, 0, 0});
   ranks.network.records = true;
   arrive();
   bool is_answered = false;
