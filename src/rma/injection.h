@@ -6,12 +6,26 @@
 //   is_whole()     true once all were
 //   op()           what waits for room
 
+#include <cstddef>
 #include <memory>
 
 #include "am/deferred_send.h"
 #include "core/progress.h"
+#include "rma/resolved_transfer.h"
 
 namespace gex::rma {
+
+/// An injection of a contiguous transfer, but for its `inject_next`.
+struct ContiguousInjection {
+  ResolvedTransfer transfer;
+  bool put;
+  CompletionTarget done;
+  std::size_t injected = 0;  ///< bytes
+
+  bool has_begun() const noexcept { return injected != 0; }
+  bool is_whole() const noexcept { return injected == transfer.size; }
+  Op op() const noexcept { return transfer.as(put ? OpKind::put : OpKind::get); }
+};
 
 /// Injects parts while there is room; returns true once none is left.
 template <class Injection>

@@ -139,16 +139,8 @@ std::size_t get_part(const ResolvedTransfer& transfer, std::size_t offset, Compl
 
 /// A transfer that is made of messages. One that is not immediate waits for room as each part is
 /// sent.
-struct Injection {
-  ResolvedTransfer transfer;
-  CompletionTarget done;
-  bool put;
+struct MessageInjection : ContiguousInjection {
   bool immediate;
-  std::size_t injected = 0;  ///< bytes
-
-  bool has_begun() const noexcept { return injected != 0; }
-  bool is_whole() const noexcept { return injected == transfer.size; }
-  Op op() const noexcept { return transfer.as(put ? OpKind::put : OpKind::get); }
 
   bool inject_next() noexcept {
     const std::size_t bytes = put ? put_part(transfer, injected, done, immediate)
@@ -159,8 +151,8 @@ struct Injection {
 };
 
 /// The remainder of a put whose source is the client's again, from a copy.
-struct FromOwnCopy final : DeferredInjection<Injection> {
-  explicit FromOwnCopy(const Injection& begun) : DeferredInjection(begun) {
+struct FromOwnCopy final : DeferredInjection<MessageInjection> {
+  explicit FromOwnCopy(const MessageInjection& begun) : DeferredInjection(begun) {
     ResolvedTransfer& left = injection.transfer;
     left.size -= injection.injected;
     left.remote += injection.injected;
@@ -175,7 +167,7 @@ struct FromOwnCopy final : DeferredInjection<Injection> {
 };
 
 template <class Deferred>
-Injected inject(Injection injection) noexcept {
+Injected inject(MessageInjection injection) noexcept {
   if (!inject_all<Deferred>(injection, injection.immediate)) return not_injected;
   return {message_parts_of(injection.transfer)};
 }
@@ -229,12 +221,12 @@ std::size_t put_part_from(const ResolvedTransfer& transfer, std::size_t offset, 
 
 Injected put_by_messages(const ResolvedTransfer& transfer, CompletionTarget done,
                          bool immediate) noexcept {
-  return inject<FromOwnCopy>({transfer, done, /*put=*/true, immediate});
+  return inject<FromOwnCopy>({{transfer, /*put=*/true, done}, immediate});
 }
 
 Injected get_by_messages(const ResolvedTransfer& transfer, CompletionTarget done,
                          bool immediate) noexcept {
-  return inject<DeferredInjection<Injection>>({transfer, done, /*put=*/false, immediate});
+  return inject<DeferredInjection<MessageInjection>>({{transfer, /*put=*/false, done}, immediate});
 }
 
 void start_messages() {

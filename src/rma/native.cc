@@ -17,16 +17,8 @@ namespace gex::rma {
 namespace {
 
 /// A transfer that is given to the network part by part.
-struct Injection {
-  ResolvedTransfer transfer;
-  bool put;
-  CompletionTarget done;
+struct NativeInjection : ContiguousInjection {
   CompletionTarget local_done;
-  std::size_t injected = 0;  ///< bytes
-
-  bool has_begun() const noexcept { return injected != 0; }
-  bool is_whole() const noexcept { return injected == transfer.size; }
-  Op op() const noexcept { return transfer.as(put ? OpKind::put : OpKind::get); }
 
   bool inject_next() noexcept {
     const net::Conduit& conduit = *process().conduit;
@@ -85,8 +77,8 @@ class SourceCopy final : public am::DeferredSend {
   StdCompletion::Word sent_{0};
 };
 
-Injected inject(Injection injection, bool immediate) noexcept {
-  if (!inject_all<DeferredInjection<Injection>>(injection, immediate)) return not_injected;
+Injected inject(NativeInjection injection, bool immediate) noexcept {
+  if (!inject_all<DeferredInjection<NativeInjection>>(injection, immediate)) return not_injected;
   return {native_parts_of(injection.transfer), /*completes_local_done=*/injection.put};
 }
 
@@ -95,7 +87,7 @@ Injected inject_copy(const ResolvedTransfer& transfer, std::unique_ptr<SourceCop
                      CompletionTarget done, bool immediate) noexcept {
   ResolvedTransfer from_copy = transfer;
   from_copy.local = copy->bytes();
-  const Injected injected = inject({from_copy, true, done, copy->sent()}, immediate);
+  const Injected injected = inject({{from_copy, true, done}, copy->sent()}, immediate);
   if (injected.parts == 0) return not_injected;
   if (!copy->advance()) am::defer(std::move(copy));
   return {injected.parts};
@@ -115,12 +107,12 @@ Injected native_put(const ResolvedTransfer& transfer, const CompletionTargets& t
     if (copy) return inject_copy(transfer, std::move(copy), targets.done, immediate);
     if (must_copy) return not_injected;
   }
-  return inject({transfer, true, targets.done, targets.local_done}, immediate);
+  return inject({{transfer, true, targets.done}, targets.local_done}, immediate);
 }
 
 Injected native_get(const ResolvedTransfer& transfer, CompletionTarget done,
                     bool immediate) noexcept {
-  return inject({transfer, false, done, nullptr}, immediate);
+  return inject({{transfer, false, done}, nullptr}, immediate);
 }
 
 }  // namespace gex::rma

@@ -197,8 +197,7 @@ void check_local(const Target& peer, const void* local, std::size_t size, Call c
   if (!own->contains(local, size))
     fatal(
         "%s: the local %zu bytes at %p are not in the segment of endpoint %u, which is memory of "
-        "%s "
-        "device %u; use an endpoint with host memory, or none, for other addresses",
+        "%s device %u; use an endpoint with host memory, or none, for other addresses",
         name_of(call), size, local, unsigned{peer.local_endpoint->index}, class_name(*own->kind),
         own->kind->device);
 }
