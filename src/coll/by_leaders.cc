@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/patience.h"
+#include "base/round_up.h"
 #include "coll/wire.h"
 #include "core/process.h"
 
@@ -40,7 +41,7 @@ gex_Rank_t LedCollective::leader() const noexcept {
 void LedCollective::set_up() {
   const std::size_t element = request.reduction.element;
   chunk_bytes_ = std::max<std::size_t>(max_chunk_bytes / element, 1) * element;
-  count_ = static_cast<std::uint32_t>((request.bytes + chunk_bytes_ - 1) / chunk_bytes_);
+  count_ = static_cast<std::uint32_t>(quotient_up(request.bytes, chunk_bytes_));
   launched_up_ = finished_ = 0;
   down_ = goes_down(request) ? 0 : count_;
   const Groups& groups = leaders_.messages.groups();

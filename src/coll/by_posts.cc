@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/round_up.h"
 #include "base/visit.h"
 #include "coll/known.h"
 
@@ -85,7 +86,7 @@ void Posts::set_up(PostCollective& operation) const noexcept {
     const std::size_t element = request.reduction.element;
     const std::size_t piece = max_piece_bytes / element * element;
     operation.piece_bytes = piece;
-    operation.pieces = static_cast<std::uint32_t>((request.bytes + piece - 1) / piece);
+    operation.pieces = static_cast<std::uint32_t>(quotient_up(request.bytes, piece));
   }
   operation.pieces_posted = has_operand(request) ? 0 : operation.pieces;
   operation.pieces_read = 0;

@@ -137,12 +137,12 @@ class Posts {
  private:
   /// Returns true if this member has an operand to post, or the source of a broadcast.
   bool has_operand(const Request& request) const noexcept {
-    return request.kind != Kind::broadcast || is_root(request);
+    return reads_source(request, boards_.own());
   }
   /// Returns true if this member makes a result of what others post.
   bool wants_result(const Request& request) const noexcept {
     if (request.kind == Kind::broadcast) return !is_root(request);
-    return request.kind != Kind::reduce_to_one || is_root(request);
+    return writes_destination(request, boards_.own());
   }
   /// Returns true if each member posts once, in its cell unless the alignment needs 32 bytes, and
   /// that is all that others read of it.

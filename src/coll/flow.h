@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/round_up.h"
+
 namespace gex::coll {
 
 inline constexpr std::size_t eager_bytes = 4096;
@@ -46,7 +48,7 @@ struct Blocks {
   Blocks(std::size_t bytes, std::size_t element) noexcept
       : total(bytes), each(std::max<std::size_t>(block_bytes / element, 1) * element) {
     if (bytes <= eager_bytes) each = std::max<std::size_t>(bytes, 1);
-    count = static_cast<std::uint32_t>((bytes + each - 1) / each);
+    count = static_cast<std::uint32_t>(quotient_up(bytes, each));
   }
   bool eager() const noexcept { return total <= eager_bytes; }
   std::size_t offset(std::uint32_t block) const noexcept { return std::size_t{block} * each; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/round_up.h"
 #include "base/spin.h"
 
 namespace gex::coll {
@@ -19,7 +20,7 @@ constexpr std::size_t chunk_bytes(std::size_t bytes) noexcept {
 }
 constexpr std::uint32_t chunk_count(std::size_t bytes) noexcept {
   const std::size_t chunk = chunk_bytes(bytes);
-  return static_cast<std::uint32_t>((bytes + chunk - 1) / chunk);
+  return static_cast<std::uint32_t>(quotient_up(bytes, chunk));
 }
 
 /// The mark in the count of claims.

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/immortal.h"
+#include "base/round_up.h"
 
 namespace gex::kinds::cuda {
 
@@ -66,7 +67,7 @@ void pin(const Driver& driver, Context context, const HostRange& range, const vo
   PinnedSegment& segment = pins.segments[range.begin];
   if (segment.pieces.empty()) {
     segment.range = range;
-    segment.pieces.resize((range.bytes + piece_bytes - 1) / piece_bytes);
+    segment.pieces.resize(quotient_up(range.bytes, piece_bytes));
   }
   const auto first = static_cast<std::size_t>(static_cast<const std::byte*>(address) - range.begin);
   for (std::size_t i = first / piece_bytes; i <= (first + bytes - 1) / piece_bytes; ++i) {

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "base/round_up.h"
 #include "net/udp/packet.h"
 #include "net/udp/peer.h"
 #include "net/udp/seal.h"
@@ -44,7 +45,7 @@ class Burst {
   /// Datagrams that a packet of so many bytes takes.
   static std::size_t datagrams_of(const Peer& peer, std::size_t size) noexcept {
     if (size <= peer.path_bytes) return 1;
-    return (size - sizeof(Header) + fragment_room(peer) - 1) / fragment_room(peer);
+    return quotient_up(size - sizeof(Header), fragment_room(peer));
   }
 
   bool empty() const noexcept { return count_ == 0; }

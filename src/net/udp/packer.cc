@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/round_up.h"
 #include "net/kit/pieces.h"
 
 namespace gex::net::udp {
@@ -99,7 +100,7 @@ std::size_t Packer::add_parts(Channel channel, Peer& peer, std::span<const Piece
                               std::size_t size) {
   const auto traffic = static_cast<Traffic>(channel);
   const std::size_t room = peer.message_datagram - front_size;
-  const std::size_t parts = (size + room - 1) / room;
+  const std::size_t parts = quotient_up(size, room);
   if (slabs_.left(peer, traffic) < parts) return 0;
   close(peer, traffic);
   PartDetails details{peer.next_number[channel]++, static_cast<std::uint32_t>(size), 0, 0, 0};

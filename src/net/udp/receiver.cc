@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/round_up.h"
 #include "net/kit/fatal.h"
 
 namespace gex::net::udp {
@@ -372,7 +373,7 @@ void Receiver::handle_fragment(Peer& peer, const Header& header, const std::byte
     }
     Assembly& made = peer.assemblies.emplace_back();
     made.sequence = header.sequence;
-    made.missing = (details.total + fragment_unit - 1) / fragment_unit;
+    made.missing = static_cast<std::uint32_t>(quotient_up(details.total, fragment_unit));
     made.bytes.resize(details.total);
     found = peer.assemblies.end() - 1;
   }
